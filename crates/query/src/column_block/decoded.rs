@@ -1,7 +1,9 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
-use super::{OwnDocuments, OwnTimes, Path, PathColumn, lock};
+use super::{ArrayColumn, OwnDocuments, OwnTimes, Path, PathColumn, lock};
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{Group, Texts};
@@ -14,21 +16,24 @@ pub struct DecodedColumns {
     pub(super) group: Arc<Group>,
     /// The frames that were read.
     frames: Vec<Piece<Vec<u8>>>,
-    paths: Mutex<Columns>,
+    paths: Columns<Path, PathColumn>,
     /// What was made for some rows only.
-    partly: Mutex<Columns>,
+    partly: Columns<Path, PathColumn>,
+    arrays: Columns<Path, ArrayColumn>,
+    /// What stands at paths of elements, by the paths of their arrays and their own.
+    in_elements: Columns<(Path, Path), PathColumn>,
     times: Piece<OwnTimes>,
     /// All of them, once they were asked for more than once.
     documents: Piece<OwnDocuments>,
     were_documents_asked_for: AtomicBool,
 }
 
-type Columns = HashMap<Path, Kept>;
+/// Columns by their paths.
+type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
 
 /// The column of a path.
-#[derive(Clone)]
-struct Kept {
-    column: Arc<PathColumn>,
+struct Kept<C> {
+    column: Arc<C>,
     turns: Turns,
 }
 
@@ -86,9 +91,9 @@ impl<T> Piece<T> {
     }
 }
 
-/// What a path takes beside its column: its place in a map, and its keys, each with how long it is.
+/// What a path takes beside what its column holds: its place in a map with the column, and its keys, each with how long it is.
 fn path_bytes(path: &[Box<str>]) -> usize {
-    const PLACE_BYTES: usize = 128;
+    const PLACE_BYTES: usize = 256;
     PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
 }
 
@@ -97,8 +102,10 @@ impl DecodedColumns {
         DecodedColumns {
             frames: (0..group.frames()).map(|_| Piece::default()).collect(),
             group: Arc::new(group),
-            paths: Mutex::default(),
-            partly: Mutex::default(),
+            paths: Columns::default(),
+            partly: Columns::default(),
+            arrays: Columns::default(),
+            in_elements: Columns::default(),
             times: Piece::default(),
             documents: Piece::default(),
             were_documents_asked_for: AtomicBool::new(false),
@@ -147,8 +154,7 @@ impl DecodedColumns {
 
     /// Keeps the column of a path. Where another thread was first, its column counts.
     pub(super) fn keep_column(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
-        let kept = || Kept { column: Arc::new(column), turns: Turns { made: turn, used: turn } };
-        lock(&self.paths).entry(path.into()).or_insert_with(kept).column.clone()
+        keep(&self.paths, path.into(), Arc::new(column), turn)
     }
 
     /// What was made of a path for some rows.
@@ -165,9 +171,31 @@ impl DecodedColumns {
         turn: u64,
     ) -> Arc<PathColumn> {
         let column = Arc::new(PathColumn::of_rows(texts, rows, self.group.events()));
-        let kept = || Kept { column: column.clone(), turns: Turns { made: turn, used: turn } };
-        lock(&self.partly).entry(path.into()).or_insert_with(kept);
+        keep(&self.partly, path.into(), column.clone(), turn);
         column
+    }
+
+    /// The arrays at a path.
+    pub(super) fn arrays(&self, path: &Path, turn: u64) -> Option<Arc<ArrayColumn>> {
+        known(&self.arrays, path, turn)
+    }
+
+    pub(super) fn keep_arrays(&self, path: &Path, arrays: ArrayColumn, turn: u64) -> Arc<ArrayColumn> {
+        keep(&self.arrays, path.clone(), Arc::new(arrays), turn)
+    }
+
+    /// What stands at a path of elements, by the path of their arrays and their own.
+    pub(super) fn in_elements(&self, place: &(Path, Path), turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.in_elements, place, turn)
+    }
+
+    pub(super) fn keep_in_elements(
+        &self,
+        place: (Path, Path),
+        column: PathColumn,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        keep(&self.in_elements, place, Arc::new(column), turn)
     }
 
     /// What it takes in memory, in bytes, about.
@@ -201,8 +229,14 @@ impl DecodedColumns {
         }
         for columns in [&self.paths, &self.partly] {
             for (path, Kept { column, turns }) in &*lock(columns) {
-                act(*turns, column.held_bytes() + size_of::<PathColumn>() + path_bytes(path));
+                act(*turns, column.held_bytes() + path_bytes(path));
             }
+        }
+        for (path, Kept { column, turns }) in &*lock(&self.arrays) {
+            act(*turns, column.held_bytes() + path_bytes(path));
+        }
+        for ((array, path), Kept { column, turns }) in &*lock(&self.in_elements) {
+            act(*turns, column.held_bytes() + path_bytes(array) + path_bytes(path));
         }
         if let Some(times) = self.times.value.get() {
             act(self.times.turns(), 16 * times.instants.len());
@@ -213,16 +247,13 @@ impl DecodedColumns {
     }
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
-        let columns = |of: &Mutex<Columns>| {
-            let of = lock(of);
-            let kept = of.iter().filter(|(_, kept)| is_kept(kept.turns));
-            Mutex::new(kept.map(|(path, kept)| (path.clone(), kept.clone())).collect())
-        };
         DecodedColumns {
             group: self.group.clone(),
             frames: self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect(),
-            paths: columns(&self.paths),
-            partly: columns(&self.partly),
+            paths: some_of(&self.paths, is_kept),
+            partly: some_of(&self.partly, is_kept),
+            arrays: some_of(&self.arrays, is_kept),
+            in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),
             were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
@@ -230,11 +261,34 @@ impl DecodedColumns {
     }
 }
 
-fn known(columns: &Mutex<Columns>, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+/// A column that is kept.
+fn known<P, C, Q>(columns: &Columns<P, C>, path: &Q, turn: u64) -> Option<Arc<C>>
+where
+    P: Borrow<Q> + Eq + Hash,
+    Q: Eq + Hash + ?Sized,
+{
     lock(columns).get_mut(path).map(|kept| {
         kept.turns.used = kept.turns.used.max(turn);
         kept.column.clone()
     })
+}
+
+/// Keeps a column. Where another thread was first, its column counts.
+fn keep<P: Eq + Hash, C>(columns: &Columns<P, C>, path: P, column: Arc<C>, turn: u64) -> Arc<C> {
+    let kept = || Kept { column, turns: Turns { made: turn, used: turn } };
+    lock(columns).entry(path).or_insert_with(kept).column.clone()
+}
+
+/// The columns that are to be kept.
+fn some_of<P: Clone + Eq + Hash, C>(
+    columns: &Columns<P, C>,
+    is_kept: &dyn Fn(Turns) -> bool,
+) -> Columns<P, C> {
+    let columns = lock(columns);
+    let kept = columns.iter().filter(|(_, kept)| is_kept(kept.turns));
+    let each = kept
+        .map(|(path, Kept { column, turns })| (path.clone(), Kept { column: column.clone(), turns: *turns }));
+    Mutex::new(each.collect())
 }
 
 impl std::fmt::Debug for DecodedColumns {

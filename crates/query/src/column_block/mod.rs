@@ -1,8 +1,10 @@
 //! A block that is stored in columns: what stands at a path, decoded when it is asked for first and kept.
 
+mod array_column;
 mod decoded;
 mod path_column;
 
+pub(crate) use array_column::ArrayColumn;
 pub use decoded::DecodedColumns;
 pub(crate) use path_column::{Coded, MixedColumn, PathColumn};
 
@@ -10,7 +12,7 @@ use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
+use tamias_shred::{ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
 
 /// Keys, as documents spell them.
@@ -102,6 +104,11 @@ const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is locked is never half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The keys of a path.
+fn keys_of(path: &Path) -> Vec<&str> {
+    path.iter().map(AsRef::as_ref).collect()
 }
 
 /// So many documents are put together one by one. HEURISTIC: of 16,384 one takes a fiftieth of what all of a block take.
@@ -327,6 +334,40 @@ impl ColumnBlock {
             AtRows::All(at) => self.keep(path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })
+    }
+
+    /// What the shapes of events tell of the arrays at a path.
+    pub(crate) fn arrays_at(&self, path: &Path) -> AtArrays {
+        self.decoded.group.arrays_at(&keys_of(path))
+    }
+
+    /// Whether columns tell what stands at a path of elements.
+    pub(crate) fn tells_elements(&self, of: ArraysAt, keys: &[&str]) -> bool {
+        self.decoded.group.tells_elements(of, keys)
+    }
+
+    /// The arrays at a path.
+    pub(crate) fn arrays(&self, path: &Path, at: ArraysAt) -> Result<Arc<ArrayColumn>, ColumnError> {
+        if let Some(known) = self.decoded.arrays(path, self.turn) {
+            return Ok(known);
+        }
+        let arrays = self.read(|reader| reader.arrays(at))?;
+        Ok(self.decoded.keep_arrays(path, ArrayColumn::new(arrays, self.len()), self.turn))
+    }
+
+    /// What stands at a path of elements: each is a row.
+    pub(crate) fn in_elements(
+        &self,
+        array: &Path,
+        of: ArraysAt,
+        below: &Path,
+    ) -> Result<Arc<PathColumn>, ColumnError> {
+        let place = (array.clone(), below.clone());
+        if let Some(known) = self.decoded.in_elements(&place, self.turn) {
+            return Ok(known);
+        }
+        let at = self.read(|reader| reader.at_elements(of, &keys_of(below)))?;
+        Ok(self.decoded.keep_in_elements(place, PathColumn::new(at, of.elements), self.turn))
     }
 
     fn keep(&self, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {

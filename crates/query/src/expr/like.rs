@@ -29,6 +29,8 @@ pub(crate) enum LikeForm<'p> {
     Suffix(&'p str),
     /// It has it in its stored bytes.
     Contains(&'p [u8]),
+    /// It begins with the first of these, ends with the last, and has those between in their order. The first and the last may be empty.
+    Pieces(&'p [String]),
     /// Anything else.
     Other,
 }
@@ -39,6 +41,7 @@ enum LikeMatcher {
     Prefix(String),
     Suffix(String),
     Contains(Box<Finder<'static>>),
+    Pieces(Vec<String>, Regex),
     Other(Regex),
 }
 
@@ -65,12 +68,16 @@ impl Like {
                     }
                 }
                 regex.push_str(r"\z");
-                LikeMatcher::Other(Regex::new(&regex).map_err(|error| match error {
+                let regex = Regex::new(&regex).map_err(|error| match error {
                     regex::Error::CompiledTooBig(limit) => {
                         format!("this pattern takes more than {limit} bytes when compiled, the limit")
                     }
                     error => format!("this pattern cannot be compiled: {error}"),
-                })?)
+                })?;
+                match pieces(parts) {
+                    Some(pieces) => LikeMatcher::Pieces(pieces, regex),
+                    None => LikeMatcher::Other(regex),
+                }
             }
         };
         let folded = match &matcher {
@@ -126,6 +133,7 @@ impl Like {
             LikeMatcher::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
                 LikeForm::Contains(finder.needle())
             }
+            LikeMatcher::Pieces(pieces, _) => LikeForm::Pieces(pieces),
             _ => LikeForm::Other,
         }
     }
@@ -142,9 +150,22 @@ impl Like {
             LikeMatcher::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
             LikeMatcher::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
             LikeMatcher::Contains(finder) => finder.find(&text).is_some(),
-            LikeMatcher::Other(regex) => regex.is_match(&text),
+            LikeMatcher::Pieces(_, regex) | LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }
+}
+
+/// The texts between runs, with those before the first and behind the last; none where a single character may be any.
+fn pieces(parts: &[LikePart]) -> Option<Vec<String>> {
+    let mut pieces = vec![String::new()];
+    for part in parts {
+        match (part, pieces.last_mut()) {
+            (LikePart::Text(text), Some(last)) => last.push_str(text),
+            (LikePart::Run, _) => pieces.push(String::new()),
+            (LikePart::One, _) | (_, None) => return None,
+        }
+    }
+    Some(pieces)
 }
 
 /// The longest part of a text in upper case that no character beyond ASCII becomes, and that is stored as it reads.

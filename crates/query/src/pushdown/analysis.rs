@@ -309,9 +309,14 @@ impl<'n> Analysis<'n> {
                 self.value(*slot, text.into(), false)
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
-            (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
-                self.mentions_core(pattern)
-            }
+            (
+                LikeForm::Exact(_)
+                | LikeForm::Prefix(_)
+                | LikeForm::Suffix(_)
+                | LikeForm::Pieces(_)
+                | LikeForm::Other,
+                _,
+            ) => self.mentions_core(pattern),
         }
     }
 
@@ -495,7 +500,7 @@ fn length(arguments: &[Expr], op: Comparison, number: &Number<'_>) -> Form {
 fn quoted_like(pattern: &Like) -> Option<Box<[u8]>> {
     match pattern.form() {
         LikeForm::Exact(text) | LikeForm::Prefix(text) => quoted(text),
-        LikeForm::Suffix(_) | LikeForm::Contains(_) | LikeForm::Other => None,
+        LikeForm::Suffix(_) | LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => None,
     }
 }
 

@@ -73,6 +73,23 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         1 => select(vec!["5.2e-05", "1e2", "2.015E2", "1.50e-1", "1e0"]).prop_map(str::to_owned),
         1 => select(vec!["true", "\"n/a\"", "\"200\"", "1234567890123456.5"]).prop_map(str::to_owned),
     ];
+    // Arrays of objects, with elements that are something else.
+    let scalar = || prop_oneof![3 => numbers(), 2 => quoted(), 1 => select(vec!["null", "true", "{}"]).prop_map(str::to_owned)];
+    let element = prop_oneof![
+        6 => (scalar(), scalar()).prop_map(|(x, b)| format!("{{\"x\":{x},\"b\":{b}}}")),
+        2 => scalar().prop_map(|x| format!("{{\"x\":{x}}}")),
+        1 => (scalar(), scalar()).prop_map(|(x, b)| format!("{{\"x\":{x},\"x\":{{\"b\":{b}}}}}")),
+        1 => scalar(),
+        1 => select(vec!["[]", "[1,[2]]", "{\"x\":[{\"b\":1}]}"]).prop_map(str::to_owned),
+    ];
+    let objects =
+        prop::collection::vec(element, 0..4).prop_map(|elements| format!("[{}]", elements.join(",")));
+    let plain =
+        prop::collection::vec(-50i32..250, 0..4).prop_map(|numbers| format!("{numbers:?}").replace(' ', ""));
+    let arrays_mostly = prop_oneof![
+        12 => objects.clone(),
+        1 => select(vec!["null", "\"a\"", "{\"x\":1}", "7", "[]"]).prop_map(str::to_owned),
+    ];
     let few = |of: BoxedStrategy<String>| prop::collection::vec(of, 1..4);
     let many = |of: BoxedStrategy<String>| prop::collection::vec(of, 60);
     prop_oneof![
@@ -82,6 +99,9 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         many(numbers().boxed()),
         few(mixed.boxed()),
         many(numbers_mostly.boxed()),
+        many(objects.boxed()),
+        many(plain.boxed()),
+        many(arrays_mostly.boxed()),
         (0u32..2).prop_map(|truth| vec![(truth == 1).to_string()]),
         Just(vec!["null".to_owned()]),
     ]
@@ -155,6 +175,10 @@ fn path() -> impl Strategy<Value = String> {
         "p.q",
         "a.x.b",
         "a['x']",
+        "a[0]",
+        "b[1].x",
+        "a[0].x.b",
+        "nested.Elapsed[0].b",
     ])
     .prop_map(str::to_owned)
 }
@@ -200,7 +224,7 @@ fn term() -> impl Strategy<Value = String> {
             let term = |(v, is_first): &(String, bool)| if *is_first { format!("{v} = {k}{ci}") } else { format!("{k} = {v}{ci}") };
             format!("({})", values.iter().map(term).collect::<Vec<_>>().join(" or "))
         }),
-        1 => (path(), select(vec!["a%", "%0%", "ERR%", "_", "id-1__", ""]), select(vec!["", " ci"]))
+        1 => (path(), select(vec!["a%", "%0%", "ERR%", "_", "id-1__", "", "id%1%", "%o%g %", "a%b", "%\"%:%", "l%o%n%e%\n", "%E%r"]), select(vec!["", " ci"]))
             .prop_map(|(k, p, ci)| format!("{k} like '{p}'{ci}")),
         1 => (path(), select(vec!["a", "id-0", "^E", "\\d"])).prop_map(|(k, p)| format!("match({k}, '{p}')")),
         1 => path().prop_map(|k| format!("{k} <> /id-.*/")),
@@ -213,6 +237,12 @@ fn term() -> impl Strategy<Value = String> {
         1 => (path(), comparison(), path(), literal()).prop_map(|(k, op, l, v)| format!("Coalesce({k}, {l}) {op} {v}")),
         1 => (comparison(), 0u64..25).prop_map(|(op, n)| format!("DatePart(@Timestamp * 1000000000, 'hour') {op} {n}")),
         1 => path().prop_map(|k| format!("Length({k}) > 1")),
+        2 => (select(vec!["a", "b", "nested.Elapsed"]), select(vec!["[?]", "[*]", "[?].x", "[*].b", "[?].x.b"]), comparison(), literal(), ci.clone())
+            .prop_map(|(k, of, op, v, ci)| format!("{k}{of} {op} {v}{ci}")),
+        2 => (select(vec!["Some", "Every"]), select(vec!["a", "b", "nested.Elapsed"]), comparison(), literal(), select(vec![
+            "i.x is null", "i is not null and Elapsed > 7", "Length(i.x) > 1", "Length(b) > Length(a)", "i.x[?] = 1", "i.b like '%a%'",
+            "Some(a, |j| j.x = i.x)", "not Has(i.b)", "i['x'] + 1 > @Arrived", "Has(i)",
+        ])).prop_map(|(which, k, op, v, c)| format!("{which}({k}, |i| i.x {op} {v} or {c})")),
         1 => (path(), path()).prop_map(|(k, l)| format!("{k} = {l}")),
         1 => (comparison(), 0u64..3, 0u64..30).prop_map(|(op, group, at)| format!("@Timestamp {op} {}", group * 1000 + at)),
         1 => (comparison(), 0u64..3, 0u64..30, 0u64..60).prop_map(|(op, group, at, arrival)| {
@@ -283,7 +313,18 @@ fn condition() -> impl Strategy<Value = String> {
 }
 
 /// What a row may be made of.
-const ROWS: [&str; 7] = ["K, b", "*", "@Timestamp", "K, @Id", "@Data", "@Properties, K", "@Message"];
+const ROWS: [&str; 10] = [
+    "*, K as k",
+    "@Data, @Id, K as k",
+    "@Properties, K as k, @Message",
+    "K, b",
+    "*",
+    "@Timestamp",
+    "K, @Id",
+    "@Data",
+    "@Properties, K",
+    "@Message",
+];
 
 fn query() -> impl Strategy<Value = String> {
     let aggregates = [
@@ -325,10 +366,29 @@ fn query() -> impl Strategy<Value = String> {
             .prop_map(|(columns, by)| (columns.to_owned(), format!(" group by {by}"))),
     ];
     let condition = prop::option::weighted(0.7, condition());
-    let end = select(vec!["", "", "", " limit 3", " order by time desc limit 5"]);
+    let end = select(vec![
+        "",
+        "",
+        "",
+        " limit 3",
+        " order by time desc limit 5",
+        " order by k limit 1",
+        " order by k desc limit 2",
+        " order by k ci, @Id desc limit 3",
+        " order by k desc ci limit 9",
+    ]);
     let key = prop_oneof![2 => path(), 1 => computed()];
     // Now and then a row for each element of what may be an array.
-    let unnest = select(vec!["", "", "", "", " lateral unnest(a) as b", " lateral unnest(b) as x"]);
+    let unnest = select(vec![
+        "",
+        "",
+        "",
+        "",
+        " lateral unnest(a) as b",
+        " lateral unnest(b) as x",
+        " lateral unnest(b) as a",
+        " lateral unnest(a) as a",
+    ]);
     (selected, key, unnest, condition, end).prop_map(|((columns, by), key, unnest, condition, end)| {
         let condition = condition.map(|condition| format!(" where {condition}")).unwrap_or_default();
         let is_row = by.is_empty() && ROWS.contains(&&*columns);

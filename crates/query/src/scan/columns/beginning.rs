@@ -1,57 +1,171 @@
-//! The first rows of an order by numbers: of a block no more of them are wanted than of all blocks together.
+//! The first rows of an order: of a block no more of them are wanted than of all blocks together, and of those no more than come before what blocks before had.
 
-use super::compile::{Beginning, ColumnPlan};
+use super::best::{BEST_MAX, Beginning};
+use super::compile::ColumnPlan;
 use super::evaluate::Evaluator;
 use super::found::Passing;
+use super::range::Range;
 use super::whole::gather;
+use crate::ast::Comparison;
+use crate::chunk::{Mantissas, value_of};
+use crate::column_block::{Coded, MixedColumn, PathColumn};
+use crate::expr::{Computed, Expr};
+use crate::value::{Number, Value};
+use rust_decimal::Decimal;
+use std::sync::Arc;
 
-/// Leaves out those rows that so many others precede. They come in the block's order. All of them stay where the order is not that of a column of
-/// numbers, or values are computed, which may fail.
-pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u32>) {
-    let Some(Beginning { output, descending, limit }) = plan.beginning else { return };
-    let are_stored = plan.outputs.iter().all(|output| evaluator.as_column(&output.expr).is_some());
-    let first = plan.outputs.get(output).map(|output| &output.expr);
-    let mixed = first.and_then(|first| evaluator.mixed(first));
-    let first = match mixed {
-        Some(column) => Some(&column.numbers),
-        None => first.and_then(|first| evaluator.numbers(first)),
+/// Longer texts are not kept. Without one, more rows are made than need be.
+const KEPT_BYTES_MAX: usize = 256;
+
+/// What rows are sorted by.
+enum First<'c> {
+    Numbers(&'c Arc<Mantissas>, Option<&'c MixedColumn>),
+    Texts(&'c Coded),
+}
+
+/// Leaves out those rows that so many others precede, and tells the values of the rows that stay. They come in the block's order. All of them stay where the order
+/// is not that of a column, or values are computed, which may fail.
+pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u32>) -> Vec<Value<'static>> {
+    let Some(by) = plan.beginning else { return Vec::new() };
+    let is_told = |expr: &Expr| match expr {
+        // A message may become too long.
+        Expr::BuiltIn(computed) => !matches!(computed, Computed::Message { .. }),
+        expr => evaluator.as_column(expr).is_some(),
     };
-    // Rows with something else than a number stay, wherever the order has them.
-    let others = mixed.map_or(&[][..], |column| column.others.rows.as_slice());
-    let Some(numbers) = first.filter(|_| are_stored && rows.len() > limit) else { return };
-    let passing = Passing::Some(std::mem::take(rows));
-    let numbers = gather(numbers, &passing, evaluator.rows());
-    let Passing::Some(passing) = passing else { return };
-    // What has no number comes before all numbers.
-    let missing = passing.len() - numbers.values.len();
-    let before = if descending || !others.is_empty() { 0 } else { missing };
-    let wanted = limit.saturating_sub(before);
-    let last = wanted.checked_sub(1).and_then(|place| nth(&numbers.values, place, descending));
-    let keeps_numbers = |value: i64| match (last, descending) {
-        (Some(last), true) => value >= last,
-        (Some(last), false) => value <= last,
-        (None, _) => wanted > 0,
+    if !plan.outputs.iter().all(|output| is_told(&output.expr)) {
+        return Vec::new();
+    }
+    let Some(first) = plan.outputs.get(by.output).map(|output| &output.expr) else { return Vec::new() };
+    let bound = plan.best.bound(by);
+    let first = match (evaluator.mixed(first), evaluator.numbers(first)) {
+        (Some(column), _) => First::Numbers(&column.numbers, Some(column)),
+        (None, Some(numbers)) => First::Numbers(numbers, None),
+        (None, None) => match evaluator.as_column(first) {
+            Some(Some(column))
+                if by.limit <= BEST_MAX
+                    && let PathColumn::Coded(coded) = &**column =>
+            {
+                First::Texts(coded)
+            }
+            _ => return Vec::new(),
+        },
     };
-    let keeps_missing = !descending || last.is_none();
-    let keep = |nth: u32| passing.get(nth as usize).copied();
-    let kept = (0..).zip(&numbers.values).filter(|(_, value)| keeps_numbers(**value));
-    match numbers.rows.as_deref() {
-        None => rows.extend(kept.filter_map(|(nth, _)| keep(nth))),
-        Some(with_one) if !keeps_missing && others.is_empty() => {
-            rows.extend(kept.filter_map(|(place, _): (u32, _)| keep(*with_one.get(place as usize)?)));
+    let passing = std::mem::take(rows);
+    match first {
+        First::Numbers(numbers, mixed) => {
+            // Rows with something else than a number stay, wherever the order has them.
+            let others = mixed.map_or(&[][..], |column| column.others.rows.as_slice());
+            by.numbers(numbers, others, bound.as_ref(), passing, evaluator.rows(), rows)
         }
-        Some(with_one) => {
-            let mut next = 0;
-            for (nth, row) in (0..).zip(&passing) {
-                let has_one = with_one.get(next) == Some(&nth);
-                let value = numbers.values.get(next).filter(|_| has_one);
-                next += usize::from(has_one);
-                let keeps_other = || keeps_missing || others.binary_search(row).is_ok();
-                if value.map_or_else(keeps_other, |value| keeps_numbers(*value)) {
-                    rows.push(*row);
+        First::Texts(coded) => by.texts(coded, bound.as_ref(), &passing, rows),
+    }
+}
+
+impl Beginning {
+    /// The rows that stay of those that pass, by their numbers: where the values of `others` are, these are something else.
+    fn numbers(
+        self,
+        numbers: &Arc<Mantissas>,
+        others: &[u32],
+        bound: Option<&Value<'_>>,
+        passing: Vec<u32>,
+        of: usize,
+        rows: &mut Vec<u32>,
+    ) -> Vec<Value<'static>> {
+        let Beginning { descending, limit, .. } = self;
+        let passing = Passing::Some(passing);
+        let numbers = gather(numbers, &passing, of);
+        let Passing::Some(passing) = passing else { return Vec::new() };
+        // What has no number comes before all numbers.
+        let missing = passing.len() - numbers.values.len();
+        let before = if descending || !others.is_empty() { 0 } else { missing };
+        let wanted = limit.saturating_sub(before);
+        let last = wanted.checked_sub(1).and_then(|place| nth(&numbers.values, place, descending));
+        let range = bound.map(|bound| match bound {
+            Value::Number(number) => {
+                let op = if descending { Comparison::GreaterOrEqual } else { Comparison::LessOrEqual };
+                Range::of(op, number, numbers.scale).ok_or(true)
+            }
+            other => Err(self.has(&Value::Number(Number::Decimal(Decimal::ZERO)), Some(other))),
+        });
+        let is_before_bound = |value: i64| match range {
+            None => true,
+            Some(Ok(range)) => range.has(value),
+            Some(Err(all)) => all,
+        };
+        let keeps_number = |value: i64| {
+            is_before_bound(value)
+                && match (last, descending) {
+                    (Some(last), true) => value >= last,
+                    (Some(last), false) => value <= last,
+                    (None, _) => wanted > 0,
                 }
+        };
+        let keeps_missing = (!descending || last.is_none()) && self.has(&Value::Undefined, bound);
+        let value = |value: i64| {
+            let number = Decimal::try_from_i128_with_scale(value.into(), numbers.scale.into());
+            number.map_or(Value::Undefined, |number| Value::Number(Number::Decimal(number)))
+        };
+        let mut kept = Vec::new();
+        let mut next = 0;
+        for (nth, row) in (0..).zip(&passing) {
+            let has_one = numbers.rows.as_ref().is_none_or(|with_one| with_one.get(next) == Some(&nth));
+            let number = numbers.values.get(next).copied().filter(|_| has_one);
+            next += usize::from(has_one);
+            match number {
+                Some(number) if keeps_number(number) => {
+                    rows.push(*row);
+                    if kept.len() < 2 * limit {
+                        kept.push(value(number));
+                    }
+                }
+                None if keeps_missing && others.is_empty() => {
+                    rows.push(*row);
+                    if kept.len() < 2 * limit {
+                        kept.push(Value::Undefined);
+                    }
+                }
+                None if keeps_missing || others.binary_search(row).is_ok() => rows.push(*row),
+                Some(_) | None => {}
             }
         }
+        kept
+    }
+
+    /// The same by the entries of a dictionary.
+    fn texts(
+        self,
+        coded: &Coded,
+        bound: Option<&Value<'_>>,
+        passing: &[u32],
+        rows: &mut Vec<u32>,
+    ) -> Vec<Value<'static>> {
+        const LEFT_OUT: i64 = -1;
+        let mut entries: Vec<u32> = passing.iter().map(|row| coded.code(*row as usize)).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        let mut values: Vec<(Value<'_>, u32)> =
+            entries.iter().map(|entry| (value_of(coded.dictionary.get(*entry)), *entry)).collect();
+        values.retain(|(value, _)| self.has(value, bound));
+        values.sort_by(|(a, _), (b, _)| self.order(a, b));
+        // Values that are equal have the same rank.
+        let mut ranks = vec![LEFT_OUT; coded.dictionary.len()];
+        let (mut rank, mut before) = (0, None);
+        for (value, entry) in &values {
+            rank += i64::from(before.is_some_and(|before| self.order(before, value).is_ne()));
+            before = Some(value);
+            if let Some(place) = ranks.get_mut(*entry as usize) {
+                *place = rank;
+            }
+        }
+        let rank = |row: &u32| ranks.get(coded.code(*row as usize) as usize).copied().unwrap_or(LEFT_OUT);
+        let of_rows: Vec<i64> = passing.iter().map(rank).filter(|rank| *rank != LEFT_OUT).collect();
+        let last =
+            self.limit.checked_sub(1).and_then(|place| nth(&of_rows, place, false)).unwrap_or(i64::MAX);
+        rows.extend(passing.iter().filter(|row| (0..=last).contains(&rank(row))));
+        let kept =
+            rows.iter().take(2 * self.limit).map(|row| coded.dictionary.get(coded.code(*row as usize)));
+        kept.filter(|json| json.len() <= KEPT_BYTES_MAX).map(|json| value_of(json).into_static()).collect()
     }
 }
 

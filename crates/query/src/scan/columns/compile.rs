@@ -1,28 +1,46 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
+use super::best::{Beginning, Best};
+use super::of_array::{Array, asks_of_arrays};
 use crate::chunk::Form;
 use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::plan::{Aggregate, Events, Output as PlanOutput, Plan};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tamias_json::write_json_string;
 
 /// What a plan asks of columns.
+#[derive(Clone)]
 pub(crate) struct ColumnPlan {
     /// The paths of the slots: keys as documents spell them. Those of the plan's names come first.
     pub(super) paths: Vec<Path>,
-    /// The collection whose elements are the rows; they are the values of the slot behind those of all paths.
-    pub(super) unnest: Option<Expr>,
+    pub(super) unnest: Option<Unnest>,
+    /// Whether it asks something of arrays that a block's columns may tell.
+    pub(super) asks_of_arrays: bool,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
     pub(super) wants: Wanted,
+    /// Whether all documents are wanted, unless an order leaves most of them out.
+    pub(super) is_whole: bool,
+    /// The first values of that order in the blocks before.
+    pub(super) best: Arc<Best>,
     /// Where only the first rows of an order are wanted.
     pub(super) beginning: Option<Beginning>,
     /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
     pub(super) rows_max: Option<usize>,
     /// Whether it makes a difference when events happened.
     pub(super) needs_times: bool,
+}
+
+/// The collection whose elements are the rows.
+#[derive(Clone)]
+pub(super) enum Unnest {
+    /// The values of an expression. Elements are the values of the slot behind those of all paths.
+    Values(Expr),
+    /// Arrays whose elements have columns.
+    Elements(Array),
 }
 
 /// What is wanted of the rows that pass.
@@ -36,25 +54,6 @@ pub(super) enum Wanted {
     Rows,
 }
 
-/// So many rows are wanted, in the order of an output first.
-#[derive(Clone, Copy)]
-pub(super) struct Beginning {
-    pub(super) output: usize,
-    pub(super) descending: bool,
-    pub(super) limit: usize,
-}
-
-/// Of more rows most are wanted.
-const LIMIT_MAX: u64 = 4096;
-
-impl Beginning {
-    fn of(plan: &Plan) -> Option<Beginning> {
-        let PlanOutput::Rows { sort, .. } = &plan.output else { return None };
-        let (first, limit) = (sort.first()?, plan.limit.filter(|limit| (1..=LIMIT_MAX).contains(limit))?);
-        Some(Beginning { output: first.column, descending: first.descending, limit: limit as usize })
-    }
-}
-
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
@@ -64,8 +63,10 @@ impl ColumnPlan {
             [_] if !events.reads_whole() => true,
             _ => return None,
         };
+        let beginning = Beginning::of(plan);
         // Of documents that are all wanted as they are, columns spare nothing.
-        if events.output_reads_whole && plan.filter.is_none() {
+        let is_whole = events.output_reads_whole && plan.filter.is_none();
+        if is_whole && beginning.is_none() {
             return None;
         }
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
@@ -101,20 +102,54 @@ impl ColumnPlan {
                 (if counts && !needs_times { Wanted::Count } else { Wanted::Block }, needs_times)
             }
         };
-        let beginning = Beginning::of(plan);
         let rows_max = match &plan.output {
             PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
             PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
         };
         let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
-        Some(ColumnPlan { paths, unnest, filter, outputs, wants, beginning, rows_max, needs_times })
+        let asks_of_arrays = unnest.is_some()
+            || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
+        let unnest = unnest.map(Unnest::Values);
+        Some(ColumnPlan {
+            paths,
+            unnest,
+            asks_of_arrays,
+            is_whole,
+            best: Arc::default(),
+            filter,
+            outputs,
+            wants,
+            beginning,
+            rows_max,
+            needs_times,
+        })
+    }
+
+    /// The condition, and what outputs are made of.
+    pub(super) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.filter.iter().chain(self.outputs.iter().map(|output| &output.expr))
+    }
+
+    /// The same, to be changed.
+    pub(super) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.filter.iter_mut().chain(self.outputs.iter_mut().map(|output| &mut output.expr))
+    }
+
+    /// The collection that is unnested, where it is the values of an expression.
+    pub(super) fn collection(&self) -> Option<&Expr> {
+        match &self.unnest {
+            Some(Unnest::Values(collection)) => Some(collection),
+            Some(Unnest::Elements(_)) | None => None,
+        }
     }
 
     /// The paths of the condition, or of all else where there is none: what it does not let pass is not read.
     pub(crate) fn first_paths(&self) -> Vec<Path> {
         let exprs: Vec<&Expr> = match &self.filter {
             Some(filter) => vec![filter],
-            None => self.unnest.iter().chain(self.outputs.iter().map(|output| &output.expr)).collect(),
+            None => {
+                self.collection().into_iter().chain(self.outputs.iter().map(|output| &output.expr)).collect()
+            }
         };
         let slots: BTreeSet<usize> = exprs.into_iter().flat_map(slots_of).collect();
         slots.into_iter().filter_map(|slot| self.paths.get(slot).cloned()).collect()
@@ -163,7 +198,7 @@ fn rewrite(expr: &mut Expr, names: &[Box<str>], paths: &[Path]) {
 }
 
 /// Makes the first of the locals, which is an element, the value of a slot.
-fn bind_element(expr: &mut Expr, slot: usize) {
+pub(super) fn bind_element(expr: &mut Expr, slot: usize) {
     match expr {
         Expr::Local(0) => *expr = Expr::Slot(slot),
         Expr::Local(local) => *local -= 1,

@@ -107,14 +107,29 @@ impl Evaluator<'_> {
             return Ok(None);
         };
         let mut mask = vec![false; self.rows()];
+        let rows = within.map(|within| (0..).zip(within).filter(|(_, open)| **open).map(|(row, _)| row));
+        let rows = rows.map(Iterator::collect::<Vec<u32>>).filter(|rows| self.are_few(rows.len()));
         for key in keys {
             self.check()?;
-            let Some(column) = self.unbroken(self.block.at(&[key])) else { return Ok(None) };
-            match &*column {
-                PathColumn::Nothing | PathColumn::Numbers(_) => {}
-                PathColumn::Unknown => return Ok(None),
-                PathColumn::Coded(coded) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
-                PathColumn::Mixed(column) => {
+            let path = [key];
+            let column = match &rows {
+                Some(rows) if !self.block.has(&path) => self.block.at_rows(&path, rows),
+                _ => self.block.at(&path),
+            };
+            let Some(column) = self.unbroken(column) else { return Ok(None) };
+            match (&*column, &rows) {
+                (PathColumn::Nothing | PathColumn::Numbers(_), _) => {}
+                (PathColumn::Unknown, _) => return Ok(None),
+                (PathColumn::Coded(coded), Some(rows)) if rows.len() < coded.dictionary.len() => {
+                    let texts = texts_of(coded, rows);
+                    for (row, is_in) in rows.iter().zip(said.entries(&texts)) {
+                        if let Some(mask) = mask.get_mut(*row as usize) {
+                            *mask |= is_in;
+                        }
+                    }
+                }
+                (PathColumn::Coded(coded), _) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
+                (PathColumn::Mixed(column), _) => {
                     let marks = said.entries(&column.others.values.dictionary);
                     for (row, is_in) in column.others.told(&marks) {
                         if let Some(mask) = mask.get_mut(row) {
@@ -126,6 +141,16 @@ impl Evaluator<'_> {
         }
         Ok(Some(mask))
     }
+}
+
+/// The texts of some rows, each an entry.
+fn texts_of(coded: &Coded, rows: &[u32]) -> Dictionary {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+    for row in rows {
+        bytes.extend_from_slice(coded.dictionary.get(coded.code(*row as usize)));
+        ends.push(bytes.len() as u32);
+    }
+    Dictionary::new(bytes, ends)
 }
 
 /// Adds the rows whose entries are marked.

@@ -2,6 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, reads_document, slots_of};
+use super::of_array::OfArray;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::chunk::Order;
@@ -21,9 +22,11 @@ use tamias_shred::Numbers;
 /// The columns of a block that were asked for, and what else expressions see.
 pub(super) struct Evaluator<'b> {
     pub(super) block: &'b ColumnBlock,
-    paths: &'b [Path],
-    /// For each slot; those of paths come first.
+    pub(super) paths: &'b [Path],
+    /// For each slot: those of paths come first, then that of the elements that are unnested, then those of arrays.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
+    /// What the last slots stand for.
+    pub(super) of_arrays: Vec<OfArray>,
     pub(super) times: Times<'b>,
     control: &'b Control,
     /// Whether what in an expression can be made a column is one: there is no more to be had.
@@ -52,25 +55,38 @@ impl<'b> Evaluator<'b> {
         times: Times<'b>,
         control: &'b Control,
     ) -> Evaluator<'b> {
-        let columns = vec![None; paths.len()];
-        let (kept, broken) = (RefCell::default(), RefCell::default());
-        Evaluator { block, paths, columns, times, control, is_flat: false, origins: None, kept, broken }
-    }
-
-    /// The same with columns of parts of an expression behind its own.
-    pub(super) fn with_columns(&self, columns: Vec<Option<Arc<PathColumn>>>) -> Evaluator<'b> {
-        let Evaluator { block, paths, times, control, ref origins, .. } = *self;
+        let columns = vec![None; paths.len() + 1];
         Evaluator {
             block,
             paths,
             columns,
+            of_arrays: Vec::new(),
             times,
             control,
-            is_flat: true,
-            origins: origins.clone(),
+            is_flat: false,
+            origins: None,
             kept: RefCell::default(),
             broken: RefCell::default(),
         }
+    }
+
+    /// The same with columns of parts of an expression behind its own.
+    pub(super) fn with_columns(&self, columns: Vec<Option<Arc<PathColumn>>>) -> Evaluator<'b> {
+        Evaluator { columns, is_flat: true, origins: self.origins.clone(), ..self.emptied() }
+    }
+
+    /// One whose rows are elements, by the event of each.
+    pub(super) fn of_elements(
+        &self,
+        columns: Vec<Option<Arc<PathColumn>>>,
+        origins: Arc<[u32]>,
+    ) -> Evaluator<'b> {
+        Evaluator { columns, origins: Some(origins), ..self.emptied() }
+    }
+
+    /// One of the same block without columns.
+    fn emptied(&self) -> Evaluator<'b> {
+        Evaluator::new(self.block, self.paths, self.times, self.control)
     }
 
     /// Decodes what an expression reads: whether columns can tell it.
@@ -81,15 +97,25 @@ impl<'b> Evaluator<'b> {
     /// The same for some rows, in ascending order: no others are looked at after that.
     pub(super) fn load_for(&mut self, expr: &Expr, rows: Option<&[u32]>) -> Result<bool, ColumnError> {
         for slot in slots_of(expr) {
-            let Some(column) = self.columns.get_mut(slot) else { continue };
-            if column.is_none() {
-                let Some(path) = self.paths.get(slot) else { continue };
-                *column = Some(match rows {
-                    None => self.block.at(path)?,
-                    Some(rows) => self.block.at_rows(path, rows)?,
-                });
+            if self.columns.get(slot).is_some_and(Option::is_none) {
+                let column = match self.paths.get(slot) {
+                    Some(path) => match rows {
+                        None => self.block.at(path)?,
+                        Some(rows) => self.block.at_rows(path, rows)?,
+                    },
+                    // Elements that have rows are there by then.
+                    None if !self.is_of_array(slot) => continue,
+                    None => match self.column_of_array(slot)? {
+                        Some(column) => column,
+                        None => return Ok(false),
+                    },
+                };
+                if let Some(place) = self.columns.get_mut(slot) {
+                    *place = Some(column);
+                }
             }
-            if matches!(column.as_deref(), Some(PathColumn::Unknown)) {
+            if matches!(self.columns.get(slot), Some(Some(column)) if matches!(**column, PathColumn::Unknown))
+            {
                 return Ok(false);
             }
         }
@@ -99,7 +125,7 @@ impl<'b> Evaluator<'b> {
     /// The paths of the columns that were loaded and have something, with dots between keys.
     pub(super) fn names(&self) -> Vec<String> {
         let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
-        loaded.map(|(_, path)| path.join(".")).collect()
+        loaded.map(|(_, path)| path.join(".")).chain(self.array_names()).collect()
     }
 
     /// Why something could not be read on the way: what was evaluated does not count then.

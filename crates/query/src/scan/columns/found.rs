@@ -15,6 +15,8 @@ pub(crate) struct Found {
     pub(super) origins: Option<Arc<[u32]>>,
     /// How many events were looked at.
     pub(super) events: usize,
+    /// How many elements of theirs, where those were unnested.
+    pub(super) elements: usize,
     /// How many of them passed, those included of which no row is wanted.
     pub(super) hits: usize,
 }

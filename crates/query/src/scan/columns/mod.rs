@@ -1,7 +1,9 @@
 //! A block in columns: the condition over whole columns, then the values of the rows that pass.
 
 mod arithmetic;
+mod arrays;
 mod beginning;
+mod best;
 mod choice;
 mod clock;
 mod compile;
@@ -12,6 +14,7 @@ mod found;
 mod join;
 mod made;
 mod mapped;
+mod of_array;
 mod quotient;
 mod range;
 mod row_documents;
@@ -34,8 +37,9 @@ use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::stored::Times;
+use crate::value::Value;
 use arithmetic::Reckoned;
-use compile::{Wanted, reads_document};
+use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
 use evaluate::{Evaluator, Mask};
 use found::{Passing, Values};
@@ -93,13 +97,15 @@ fn find(
     evaluator: &mut Evaluator<'_>,
     part: &Part,
 ) -> Told<Option<Found>> {
+    let resolved = plan.asks_of_arrays.then(|| evaluator.resolved(plan));
+    let plan = resolved.as_ref().unwrap_or(plan);
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
     // What is asked of rows is read once it is known which they are; of the elements of collections it is taken from their events.
     let unnested = plan
         .unnest
         .iter()
         .flat_map(|_| filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)));
-    for expr in plan.unnest.iter().chain(unnested) {
+    for expr in plan.collection().into_iter().chain(unnested) {
         evaluator.check()?;
         match evaluator.load(expr) {
             Ok(true) => {}
@@ -110,11 +116,17 @@ fn find(
     let events = part.events.len();
     let part = match &plan.unnest {
         None => part.events.clone(),
-        Some(collection) => match evaluator.unnest(collection, part.events.clone())? {
+        Some(Unnest::Values(collection)) => match evaluator.unnest(collection, part.events.clone())? {
             true => 0..evaluator.rows(),
             false => return Ok(Ok(None)),
         },
+        Some(Unnest::Elements(array)) => match evaluator.unnest_columns(array, part.events.clone()) {
+            Ok(Some(rows)) => rows,
+            Ok(None) => return Ok(Ok(None)),
+            Err(error) => return Ok(Err(error)),
+        },
     };
+    let elements = if plan.unnest.is_some() { part.len() } else { 0 };
     let mask: Option<Mask> = match filter {
         Some(filter) => match test(filter, evaluator) {
             Ok(Ok(Some(mask))) => Some(mask),
@@ -130,11 +142,11 @@ fn find(
     if let Some(error) = evaluator.take_broken() {
         return Ok(Err(error));
     }
-    match load_outputs(plan, direction, evaluator, &mut rows) {
-        Ok(true) => {}
-        Ok(false) => return Ok(Ok(None)),
+    let first_values = match load_outputs(plan, direction, evaluator, &mut rows) {
+        Ok(Some(first_values)) => first_values,
+        Ok(None) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
-    }
+    };
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     let mut made_bytes = 0;
     for output in &plan.outputs {
@@ -148,7 +160,11 @@ fn find(
     if let Some(error) = evaluator.take_broken() {
         return Ok(Err(error));
     }
-    Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, hits })))
+    if let Some(beginning) = plan.beginning {
+        // Now it is sure that these rows are given.
+        plan.best.add(beginning, first_values);
+    }
+    Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, elements, hits })))
 }
 
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all
@@ -190,15 +206,19 @@ fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
     Ok(Ok(Some(mask.unwrap_or_else(|| vec![true; evaluator.rows()]))))
 }
 
-/// Reads what is asked of the rows that pass, and leaves those out that are not wanted: whether columns can tell it.
+/// Reads what is asked of the rows that pass, and leaves those out that are not wanted: the values that they are sorted by, as far as these are known; none where
+/// columns cannot tell it.
 fn load_outputs(
     plan: &ColumnPlan,
     direction: Direction,
     evaluator: &mut Evaluator<'_>,
     rows: &mut Passing,
-) -> Result<bool, ColumnError> {
+) -> Result<Option<Vec<Value<'static>>>, ColumnError> {
     let outputs = plan.outputs.iter().enumerate();
-    let Passing::Some(rows) = rows else { return load(outputs, evaluator, None) };
+    let mut first_values = Vec::new();
+    let Passing::Some(rows) = rows else {
+        return Ok(load(outputs, evaluator, None)?.then_some(first_values));
+    };
     if plan.wants == Wanted::Rows {
         if let Some(first) = plan.beginning {
             // Which rows come first is told without values that are no more than stored.
@@ -206,9 +226,12 @@ fn load_outputs(
                 *nth == first.output || !matches!(output.expr, Expr::Slot(_))
             };
             if !load(outputs.clone().filter(tells), evaluator, Some(rows))? {
-                return Ok(false);
+                return Ok(None);
             }
-            beginning::cut(plan, evaluator, rows);
+            first_values = beginning::cut(plan, evaluator, rows);
+            if plan.is_whole && !evaluator.are_few(rows.len()) {
+                return Ok(None);
+            }
         }
         if let Some(most) = plan.rows_max {
             let left_out = rows.len().saturating_sub(most);
@@ -227,7 +250,7 @@ fn load_outputs(
             rows.chunk_by_mut(|row, next| event(row) == event(next)).for_each(<[u32]>::reverse);
         }
     }
-    Ok(are_told)
+    Ok(are_told.then_some(first_values))
 }
 
 /// Reads what outputs are made of, for some rows: whether columns can tell it.
@@ -376,7 +399,7 @@ impl BlockScan for ColumnScan<'_> {
         stats.column_bytes += std::mem::take(&mut self.read_bytes);
         if self.position.is_start() {
             stats.events += self.found.events as u64;
-            stats.elements += self.found.origins.as_ref().map_or(0, |origins| origins.len() as u64);
+            stats.elements += self.found.elements as u64;
         }
         let first = self.position.rows;
         let left = self.found.rows.len() - first;

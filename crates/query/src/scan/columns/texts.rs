@@ -22,6 +22,8 @@ pub(super) enum Sought<'e> {
     Prefix(Vec<u8>),
     /// With the quote behind them.
     Suffix(Vec<u8>),
+    /// With the quote before them, these in their order, and with the quote behind them.
+    Pieces(Vec<u8>, Vec<memmem::Finder<'e>>, Vec<u8>),
     /// One of these, with their quotes.
     AnyOf(Vec<Vec<u8>>),
     /// A text of ASCII in any case, with the quotes that stand beside it.
@@ -73,6 +75,16 @@ impl Sought<'_> {
         Some(Sought::Folded(needle(pattern.folded()?)?, pattern.core().and_then(needle)))
     }
 
+    /// Strings that have some texts in their order: the first at the start, the last at the end.
+    fn pieces<'e>(pieces: &[String]) -> Option<Sought<'e>> {
+        let texts = pieces.iter().map(|piece| spelled(piece)).collect::<Option<Vec<_>>>()?;
+        let (last, texts) = texts.split_last()?;
+        let (first, between) = texts.split_first()?;
+        let between = between.iter().filter_map(|text| text.get(1..text.len() - 1));
+        let between = between.map(|text| memmem::Finder::new(text).into_owned()).collect();
+        Some(Sought::Pieces(first.strip_suffix(b"\"")?.to_vec(), between, last.strip_prefix(b"\"")?.to_vec()))
+    }
+
     /// Strings with a text of ASCII in a place, in any case; none where other characters are sought, or escapes.
     fn placed<'e>(place: Place, text: &str) -> Option<Sought<'e>> {
         let mut spelled = spelled(text).filter(|spelled| is_plain(spelled))?;
@@ -97,11 +109,14 @@ impl Sought<'_> {
                     }
                     LikeForm::Suffix(text) => Sought::Suffix(spelled(text)?.split_off(1)),
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
+                    LikeForm::Pieces(pieces) => Sought::pieces(pieces)?,
                     LikeForm::Other => match pattern.form_in_any_case() {
                         LikeForm::Prefix(text) => Sought::placed(Place::Start, text)?,
                         LikeForm::Suffix(text) => Sought::placed(Place::End, text)?,
                         LikeForm::Exact(text) => Sought::placed(Place::Whole, text)?,
-                        LikeForm::Contains(_) | LikeForm::Other => Sought::in_any_case(pattern)?,
+                        LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => {
+                            Sought::in_any_case(pattern)?
+                        }
                     },
                 };
                 Some((left, sought, *negated))
@@ -185,6 +200,9 @@ impl Sought<'_> {
             Sought::Suffix(suffix) => {
                 dictionary.mark_each(marks, |text| text.len() > suffix.len() && text.ends_with(suffix));
             }
+            Sought::Pieces(first, between, last) => {
+                dictionary.mark_each(marks, |text| has_pieces(text, first, between, last));
+            }
             Sought::AnyOf(texts) => {
                 texts.iter().for_each(|text| dictionary.mark_each(marks, |other| other == text));
             }
@@ -209,7 +227,9 @@ impl Sought<'_> {
                 Some(at) => is_its_own(text, at).then_some(true),
                 None => text.is_ascii().then_some(false),
             },
-            Sought::Prefix(_) | Sought::Suffix(_) | Sought::AnyOf(_) => is_plain(text).then_some(true),
+            Sought::Prefix(_) | Sought::Suffix(_) | Sought::Pieces(..) | Sought::AnyOf(_) => {
+                is_plain(text).then_some(true)
+            }
             Sought::AnyCase(place, part) => is_plain(text).then(|| place.holds(text, part)),
             Sought::Ordered(op, than) => is_plain(text).then(|| compares(*op, text, than)),
         }
@@ -225,6 +245,7 @@ impl Sought<'_> {
             | Sought::Folded(..)
             | Sought::Prefix(_)
             | Sought::Suffix(_)
+            | Sought::Pieces(..)
             | Sought::Ordered(..) => true,
         }
     }
@@ -233,6 +254,16 @@ impl Sought<'_> {
     fn is_told_by_marks(&self) -> bool {
         !matches!(self, Sought::Folded(_, Some(_)))
     }
+}
+
+/// Whether a stored string begins with a text, ends with another, and has some in their order between.
+fn has_pieces(string: &[u8], first: &[u8], between: &[memmem::Finder<'_>], last: &[u8]) -> bool {
+    let rest = string.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    let found = between.iter().try_fold(rest, |rest, finder| {
+        let rest = rest?;
+        Some(finder.find(rest).map(|at| rest.get(at + finder.needle().len()..).unwrap_or_default()))
+    });
+    found.flatten().is_some()
 }
 
 /// How a string without escapes compares with a text.

@@ -50,21 +50,27 @@ impl Evaluator<'_> {
         else {
             return Ok(false);
         };
-        // What an event has is repeated for each of its elements, by whoever takes the rows in.
-        let repeated = |column: &Arc<PathColumn>| -> usize {
-            let (PathColumn::Coded(_) | PathColumn::Mixed(_)) = &**column else { return 0 };
-            let Some(coded) = column.coded() else { return 0 };
-            origins.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)).len()).sum()
-        };
-        if self.columns.iter().flatten().map(repeated).sum::<usize>() > REPEATED_BYTES_MAX {
+        if self.is_too_much_repeated(&origins) {
             return Ok(false);
         }
         for column in &mut self.columns {
             *column = column.take().map(|column| Arc::new(column.gathered(&origins)));
         }
-        self.columns.push(Some(Arc::new(PathColumn::Coded(elements))));
+        if let Some(place) = self.columns.get_mut(self.paths.len()) {
+            *place = Some(Arc::new(PathColumn::Coded(elements)));
+        }
         self.origins = Some(origins.into());
         Ok(true)
+    }
+
+    /// Whether what events have comes to too many bytes, repeated for each of their elements by whoever takes the rows in.
+    pub(super) fn is_too_much_repeated(&self, origins: &[u32]) -> bool {
+        let repeated = |column: &Arc<PathColumn>| -> usize {
+            let (PathColumn::Coded(_) | PathColumn::Mixed(_)) = &**column else { return 0 };
+            let Some(coded) = column.coded() else { return 0 };
+            origins.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)).len()).sum()
+        };
+        self.columns.iter().flatten().map(repeated).sum::<usize>() > REPEATED_BYTES_MAX
     }
 
     /// The elements of the arrays in a column, and the event of each; none where they are many. Those of arrays that are one entry are
@@ -112,7 +118,7 @@ const CHECKED_ROWS: usize = 1024;
 
 impl PathColumn {
     /// The values of some rows of a block, which come in its order, some more than once.
-    fn gathered(&self, rows: &[u32]) -> PathColumn {
+    pub(super) fn gathered(&self, rows: &[u32]) -> PathColumn {
         match self {
             PathColumn::Nothing => PathColumn::Nothing,
             PathColumn::Unknown => PathColumn::Unknown,

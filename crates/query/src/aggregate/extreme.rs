@@ -2,7 +2,10 @@
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
-use crate::chunk::{Chunk, Column, Decimals, Entries, FewDigits, Mantissas, Order, is_few, value_of};
+use crate::chunk::{
+    Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order, Quotient,
+    value_of,
+};
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
 use rust_decimal::Decimal;
@@ -64,7 +67,7 @@ struct Best {
     order: Order,
 }
 
-/// Numbers of few digits are held without an allocation.
+/// Numbers of a mantissa and a scale are held without an allocation.
 enum Held<'v> {
     Few(i64, u32),
     Value(Value<'v>),
@@ -150,12 +153,7 @@ impl<const LEAST: bool> Extremes<LEAST> {
             let (Some(row), Some((significand, scale))) = (row, numbers.get(place as usize)) else {
                 continue;
             };
-            let few = FewDigits { significand, scale: scale.into(), at: row };
-            let value = match is_few(&few) {
-                true => Held::Few(few.significand, few.scale),
-                false => Held::Value(Value::Number(Number::few(few.significand, few.scale))),
-            };
-            grown += self.take(group, value, chunk.order(row as usize));
+            grown += self.take(group, Held::Few(significand, scale.into()), chunk.order(row as usize));
         }
         self.places = places;
         grown
@@ -164,16 +162,43 @@ impl<const LEAST: bool> Extremes<LEAST> {
     /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.
     fn take_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
         let mut best: Vec<Option<(Decimal, usize)>> = vec![None; groups.count()];
-        for (row, decimal) in decimals.each() {
+        let mut meet = |row: usize, decimal: Decimal| {
             if let Some(best) = best.get_mut(groups.place(groups.of(row)))
                 && best.is_none_or(|(best, _)| decimal.cmp(&best) == Self::WANTED)
             {
                 *best = Some((decimal, row));
             }
+        };
+        match &decimals.values {
+            DecimalValues::Decimals(_) => decimals.each().for_each(|(row, decimal)| meet(row, decimal)),
+            DecimalValues::Quotients(quotients) => {
+                let may_be_best = Self::may_be_best(groups, decimals, quotients);
+                for ((row, quotient), may_be) in decimals.rows().zip(quotients).zip(may_be_best) {
+                    if may_be {
+                        meet(row, quotient.decimal());
+                    }
+                }
+            }
         }
         let of_groups = best.into_iter().flatten();
         let held = |decimal| Held::Value(Value::Number(Number::Decimal(decimal)));
         of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
+    }
+
+    /// For each quotient whether it may be the best of its group, by its estimate: few have to be divided.
+    fn may_be_best(groups: Groups<'_>, of: &Decimals, quotients: &[Quotient]) -> Vec<bool> {
+        let sign = if LEAST { -1.0 } else { 1.0 };
+        let estimates: Vec<f64> = quotients.iter().map(|quotient| sign * quotient.estimate()).collect();
+        let mut bounds = vec![f64::NEG_INFINITY; groups.count()];
+        for (row, estimate) in of.rows().zip(&estimates) {
+            if let Some(bound) = bounds.get_mut(groups.place(groups.of(row))) {
+                *bound = bound.max(*estimate);
+            }
+        }
+        bounds.iter_mut().for_each(|bound| *bound -= bound.abs() * ESTIMATE_ERROR);
+        let bound =
+            |row: usize| bounds.get(groups.place(groups.of(row))).copied().unwrap_or(f64::NEG_INFINITY);
+        of.rows().zip(&estimates).map(|(row, estimate)| *estimate >= bound(row)).collect()
     }
 
     /// Takes in entries of a dictionary, of rows in the order of time. Of each group strings without escapes are compared as they are stored, and

@@ -1,6 +1,7 @@
 //! A column of a chunk: the values of an expression, one a row, in the form in which a scan has them.
 
 use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX};
+use super::quotient::Quotient;
 use crate::dictionary::Dictionary;
 use crate::value::telling_digits;
 use rust_decimal::Decimal;
@@ -43,14 +44,71 @@ pub(crate) enum Column {
 pub(crate) struct Decimals {
     /// The rows that have one; none where all have.
     pub(crate) rows: Option<Vec<u32>>,
-    pub(crate) values: Vec<Decimal>,
+    pub(crate) values: DecimalValues,
+}
+
+/// Computed numbers, or what they are computed of.
+#[derive(Debug)]
+pub(crate) enum DecimalValues {
+    Decimals(Vec<Decimal>),
+    Quotients(Vec<Quotient>),
 }
 
 impl Decimals {
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let rows = self.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
+        rows + match &self.values {
+            DecimalValues::Decimals(values) => size_of_val(values.as_slice()),
+            DecimalValues::Quotients(values) => size_of_val(values.as_slice()),
+        }
+    }
+
     /// The numbers with their rows.
     pub(crate) fn each(&self) -> impl Iterator<Item = (usize, Decimal)> {
+        self.rows().zip(self.values.each())
+    }
+
+    /// The rows that have a number.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
         let all = if self.rows.is_none() { 0..self.values.len() } else { 0..0 };
-        all.chain(self.rows.iter().flatten().map(|row| *row as usize)).zip(self.values.iter().copied())
+        all.chain(self.rows.iter().flatten().map(|row| *row as usize))
+    }
+}
+
+impl DecimalValues {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.len(),
+            DecimalValues::Quotients(quotients) => quotients.len(),
+        }
+    }
+
+    pub(crate) fn each(&self) -> impl Iterator<Item = Decimal> {
+        let (decimals, quotients) = match self {
+            DecimalValues::Decimals(decimals) => (decimals.as_slice(), &[][..]),
+            DecimalValues::Quotients(quotients) => (&[][..], quotients.as_slice()),
+        };
+        decimals.iter().copied().chain(quotients.iter().map(|quotient| quotient.decimal()))
+    }
+
+    /// Those at some places, each of which there is.
+    pub(crate) fn at(&self, places: &[u32]) -> DecimalValues {
+        fn some<T: Copy>(of: &[T], places: &[u32]) -> Vec<T> {
+            places.iter().filter_map(|place| of.get(*place as usize).copied()).collect()
+        }
+        match self {
+            DecimalValues::Decimals(decimals) => DecimalValues::Decimals(some(decimals, places)),
+            DecimalValues::Quotients(quotients) => DecimalValues::Quotients(some(quotients, places)),
+        }
+    }
+
+    /// What they take in memory, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            DecimalValues::Decimals(decimals) => size_of_val(decimals.as_slice()),
+            DecimalValues::Quotients(quotients) => size_of_val(quotients.as_slice()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ mod path_column;
 
 pub(crate) use array_column::ArrayColumn;
 pub use decoded::DecodedColumns;
-pub(crate) use path_column::{Coded, MixedColumn, PathColumn};
+pub(crate) use path_column::{Coded, MixedColumn, PathColumn, TextNumbers};
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};

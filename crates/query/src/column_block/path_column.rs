@@ -1,11 +1,13 @@
 //! The values at a path in all events of a block.
 
-use crate::chunk::value_of;
+use crate::chunk::{DecimalValues, Decimals, value_of};
 use crate::dictionary::Dictionary;
 use crate::time::parse_instant;
 use crate::value::Value;
+use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use tamias_json::number::to_decimal;
 use tamias_shred::{AtPath, Digits, Mixed, Numbers, Texts};
 
 /// What the events of a block have at a path.
@@ -30,6 +32,15 @@ pub(crate) struct Coded {
     pub(crate) dictionary: Arc<Dictionary>,
     lengths: OnceLock<Option<Arc<Numbers>>>,
     instants: OnceLock<Option<Arc<Numbers>>>,
+    numbers: OnceLock<Option<TextNumbers>>,
+}
+
+/// The numbers among texts, as decimals.
+#[derive(Debug)]
+pub(crate) struct TextNumbers {
+    pub(crate) decimals: Arc<Decimals>,
+    /// Whether the rows without a number have nothing.
+    pub(crate) are_all: bool,
 }
 
 /// Numbers, which are also made into text where that is asked for.
@@ -271,7 +282,13 @@ fn write_number(numbers: &Numbers, row: u32, out: &mut Vec<u8>) {
 impl Coded {
     /// Entries of a dictionary, one a row; without codes each row has its own.
     pub(crate) fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
-        Coded { codes: codes.map(Arc::from), dictionary, lengths: OnceLock::new(), instants: OnceLock::new() }
+        Coded {
+            codes: codes.map(Arc::from),
+            dictionary,
+            lengths: OnceLock::new(),
+            instants: OnceLock::new(),
+            numbers: OnceLock::new(),
+        }
     }
 
     /// The same rows with other values: for each entry another.
@@ -281,6 +298,7 @@ impl Coded {
             dictionary: dictionary.into(),
             lengths: OnceLock::new(),
             instants: OnceLock::new(),
+            numbers: OnceLock::new(),
         }
     }
 
@@ -345,6 +363,38 @@ impl Coded {
     /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
     pub(crate) fn instants(&self) -> Option<&Arc<Numbers>> {
         self.instants.get_or_init(|| self.read_instants().map(Arc::new)).as_ref()
+    }
+
+    /// The numbers among the values; none where there are none, or one has more digits than a decimal.
+    pub(crate) fn numbers(&self) -> Option<&TextNumbers> {
+        self.numbers.get_or_init(|| self.read_numbers()).as_ref()
+    }
+
+    fn read_numbers(&self) -> Option<TextNumbers> {
+        let entries = 0..self.dictionary.len() as u32;
+        let mut are_all = true;
+        let by_entry = entries.map(|entry| match self.dictionary.get(entry) {
+            [] => Some(None),
+            json @ [b'-' | b'0'..=b'9', ..] => Some(Some(to_decimal(std::str::from_utf8(json).ok()?)?)),
+            _ => {
+                are_all = false;
+                Some(None)
+            }
+        });
+        let by_entry = by_entry.collect::<Option<Vec<Option<Decimal>>>>()?;
+        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
+        let told = (0..rows as u32).filter_map(|row| {
+            Some((row, by_entry.get(self.code(row as usize) as usize).copied().flatten()?))
+        });
+        let (with_one, values): (Vec<u32>, Vec<Decimal>) = told.unzip();
+        if values.is_empty() {
+            return None;
+        }
+        let rows = (with_one.len() != rows).then_some(with_one);
+        Some(TextNumbers {
+            decimals: Arc::new(Decimals { rows, values: DecimalValues::Decimals(values) }),
+            are_all,
+        })
     }
 
     fn read_instants(&self) -> Option<Numbers> {
@@ -460,8 +510,10 @@ impl Coded {
 
     fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
-        let numbers = [&self.lengths, &self.instants].into_iter().filter_map(|told| told.get()?.as_deref());
-        codes + self.dictionary.held_bytes() + numbers.map(held_by_numbers).sum::<usize>()
+        let told = [&self.lengths, &self.instants].into_iter().filter_map(|told| told.get()?.as_deref());
+        let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.decimals.held_bytes()));
+        let told = told.map(held_by_numbers).sum::<usize>() + decimals.unwrap_or_default();
+        codes + self.dictionary.held_bytes() + told
     }
 
     /// The entry of a row.

@@ -37,13 +37,13 @@ pub(crate) fn nearest(significand: i64, scale: u32) -> Option<f64> {
     POWERS.get(scale as usize).filter(|_| is_exact).map(|power| significand as f64 / power)
 }
 
-/// The order of two numbers of few digits, each of at most 15 after the point.
+/// The order of two numbers by their significands, each with at most 18 digits after the point.
 #[inline]
 pub(crate) fn compare_few((a, scale): (i64, u32), (b, other): (i64, u32)) -> Ordering {
     if scale == other {
         return a.cmp(&b);
     }
-    let raised = |significand: i64, power: u32| i128::from(significand) * 10i128.pow(power.min(15));
+    let raised = |significand: i64, power: u32| i128::from(significand) * 10i128.pow(power.min(18));
     raised(a, other).cmp(&raised(b, scale))
 }
 

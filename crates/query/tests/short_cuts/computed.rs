@@ -145,6 +145,96 @@ fn quotients_are_what_events_come_to() {
     }
 }
 
+/// Events with numbers of seventeen digits, as binary numbers are written: `v` of one scale or nearly, `c` of many and with exponents, `o` with other values among
+/// them, `w` with more digits than decimals have.
+fn measured() -> Memory {
+    let event = |n: u64| {
+        // Not random, but as irregular.
+        let share = |factor: u64| (n.wrapping_mul(factor) % 1_000_003) as f64 / 1_000_003.0;
+        let v = 220.0 + 20.0 * share(777_767);
+        let c = match n % 23 {
+            0 => share(91) * 1e-6,
+            1 => -16.0 * share(91),
+            2 => 0.0,
+            _ => 12.0 * share(7919) * share(91),
+        };
+        let o = match n % 19 {
+            3 => "null".to_owned(),
+            4 => "\"off\"".to_owned(),
+            5 => "-0".to_owned(),
+            6 => "1.5E2".to_owned(),
+            7 => "12".to_owned(),
+            _ => format!("{:e}", share(5_113) * 1e-4),
+        };
+        let absent = if n.is_multiple_of(11) { String::new() } else { format!(r#""c":{c:e},"#) };
+        let w = if n == 3_000 { "1e-40".to_owned() } else { format!("{:e}", share(31) * 1e-7) };
+        let document = format!(
+            r#"{{"v":{v},{absent}"o":{o},"w":{w},"n":{},"dev":"d{}","big":{}}}"#,
+            n as i64 % 9 - 4,
+            n * 13 % 17,
+            n * 987_654_321_987
+        );
+        Event { instant: 638_000_000_000_000_000 + n * 1_234_567, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..4500).map(event).collect();
+    Memory::blocks(&[&[&events[..2500]], &[&events[2500..]]])
+}
+
+#[test]
+fn long_decimals_are_reckoned_with_as_events_are() {
+    let memory = measured();
+    let numbers = [
+        "v * c",
+        "c * c",
+        "v * 1.8 + 32",
+        "c * 1000000",
+        "v - c",
+        "c + o",
+        "o * 3",
+        "-o",
+        "v * v * c",
+        "(v + c) * (v - c)",
+        "v * big",
+        "c * big * big",
+        "c / n",
+        "v / c",
+        "big / n",
+        "n / big",
+        "Round(c * 100, 3)",
+        "Round(o, 5)",
+        "w * 2",
+        "c - c",
+        "c ^ 2",
+        "if n > 0 then v * c else 0",
+        "Coalesce(o * 2, 1)",
+    ];
+    for of in numbers {
+        for text in [
+            format!("select sum({of}), mean({of}), count({of}), min({of}), max({of}) from stream"),
+            format!(
+                "select min({of}), max({of}), sum({of}), first({of}) from stream where n > 1 group by dev"
+            ),
+            format!("select count(*) from stream where {of} > 0.00001 group by {of} <= 3"),
+            format!("select count(*) from stream where {of} <> 0 and {of} < v"),
+            format!("select n, {of} as q from stream where n > 2 order by q desc limit 7"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+    for of in ["v", "c", "o", "w"] {
+        for text in [
+            format!("select count(*) from stream where {of} < 0.00001"),
+            format!("select count(*) from stream where {of} = 12 or {of} >= 230.5 group by {of} = 0"),
+            format!("select count(*) from stream where {of} <> 12 group by {of} > c, c <= {of}"),
+            format!("select min({of}), max({of}), sum({of}), percentile({of}, 95) from stream group by dev"),
+            format!("select max({of}) - min({of}) from stream group by n"),
+            format!("select count(*) from stream where {of} in [0, 12, 150]"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}
+
 /// Rows of the elements of collections, in either direction.
 #[test]
 fn elements_are_rows_in_the_order_of_their_events() {

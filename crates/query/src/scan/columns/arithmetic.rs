@@ -1,11 +1,12 @@
 //! Arithmetic over whole columns: exact, on mantissas of one scale.
 
+use super::decimals::{calculate as of_decimals, plain};
 use super::evaluate::Evaluator;
-use super::quotient::{Against, quotient};
+use super::quotient::Against;
 use crate::ast::Arithmetic;
-use crate::chunk::{Decimals, Digits, Mantissas, few_digits_of};
-use crate::column_block::PathColumn;
-use crate::expr::{Computed, Expr, of_decimals};
+use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas, Quotient, few_digits_of};
+use crate::column_block::{PathColumn, TextNumbers};
+use crate::expr::{Computed, Expr};
 use crate::functions::ScalarFunction;
 use crate::value::{Number, Value};
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -53,6 +54,10 @@ impl Reckoned {
         Reckoned::Numbers(Arc::new(Mantissas { rows, values, scale, spelled }))
     }
 
+    fn decimals_of(rows: Option<Vec<u32>>, values: Vec<Decimal>) -> Reckoned {
+        Reckoned::Decimals(Arc::new(Decimals { rows, values: DecimalValues::Decimals(values) }))
+    }
+
     /// The mantissas and their scale; none of decimals.
     fn mantissas(&self) -> Option<(Operand<'_, i64>, u8)> {
         match self {
@@ -66,17 +71,26 @@ impl Reckoned {
     }
 
     fn decimals(&self) -> Operand<'_, Decimal> {
-        let of = |value: &i64, scale: u8| Decimal::new(*value, scale.into()).normalize();
         match self {
-            Reckoned::Constant { value, scale } => Operand::Constant(of(value, *scale)),
+            Reckoned::Constant { value, scale } => Operand::Constant(plain(*value, *scale)),
             Reckoned::Numbers(numbers) => {
-                let values = numbers.values.iter().map(|value| of(value, numbers.scale)).collect();
+                let values = numbers.values.iter().map(|value| plain(*value, numbers.scale)).collect();
                 Operand::Column(numbers.rows.as_deref(), Cow::Owned(values))
             }
             Reckoned::Decimals(decimals) => {
-                Operand::Column(decimals.rows.as_deref(), Cow::Borrowed(&decimals.values))
+                let values = match &decimals.values {
+                    DecimalValues::Decimals(values) => Cow::Borrowed(values.as_slice()),
+                    quotients @ DecimalValues::Quotients(_) => Cow::Owned(quotients.each().collect()),
+                };
+                Operand::Column(decimals.rows.as_deref(), values)
             }
         }
+    }
+}
+
+impl TextNumbers {
+    fn reckoned(&self) -> Reckoned {
+        Reckoned::Decimals(self.decimals.clone())
     }
 }
 
@@ -163,11 +177,9 @@ impl Evaluator<'_> {
             }
             Expr::Negate(of) => {
                 let zero = Reckoned::Constant { value: 0, scale: 0 };
-                calculate(Arithmetic::Subtract, &zero, &self.reckoned(of)?)
+                calculate(Arithmetic::Subtract, &zero, &self.operand(of)?)
             }
-            Expr::Arithmetic(op, left, right) => {
-                calculate(*op, &self.reckoned(left)?, &self.reckoned(right)?)
-            }
+            Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
             Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
                 PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
@@ -179,20 +191,36 @@ impl Evaluator<'_> {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(function, arguments),
             },
-            other => Some(Reckoned::Numbers(match self.mixed(other) {
-                Some(column) => column.numbers.clone(),
-                None => self.numbers(other)?.clone(),
-            })),
+            other => match self.mixed(other) {
+                Some(column) => Some(Reckoned::Numbers(column.numbers.clone())),
+                None => match self.numbers(other) {
+                    Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
+                    None => self.read_decimals(other).filter(|read| read.are_all).map(|read| read.reckoned()),
+                },
+            },
+        }
+    }
+
+    /// The same of an expression that is reckoned with: of a path what else it has beside numbers makes no difference.
+    fn operand(&self, expr: &Expr) -> Option<Reckoned> {
+        self.reckoned(expr).or_else(|| Some(self.read_decimals(expr)?.reckoned()))
+    }
+
+    /// The numbers among the texts of a path, where mantissas of one scale have no room for them.
+    fn read_decimals(&self, expr: &Expr) -> Option<&TextNumbers> {
+        match &**self.as_column(expr)?? {
+            PathColumn::Coded(coded) => coded.numbers(),
+            _ => None,
         }
     }
 
     fn reckoned_call(&self, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
         match (function.name, arguments) {
-            ("Round", [of]) => rounded(&self.reckoned(of)?, 0),
+            ("Round", [of]) => rounded(&self.operand(of)?, 0),
             ("Round", [of, places]) => match self.reckoned(places)? {
                 Reckoned::Constant { value, scale: 0 } => {
                     let places = u8::try_from(value).ok().filter(|places| *places <= PLACES_MAX)?;
-                    rounded(&self.reckoned(of)?, places)
+                    rounded(&self.operand(of)?, places)
                 }
                 _ => None,
             },
@@ -248,20 +276,27 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
     if let Some(reckoned) = of_mantissas(op, left, right) {
         return Some(reckoned);
     }
-    let quotients = if op == Arithmetic::Divide { of_quotients(left, right) } else { None };
-    let Together { rows, values } = quotients.or_else(|| {
-        left.decimals().with(&right.decimals(), |left, right| of_decimals(op, left, right).ok())
-    })?;
-    Some(Reckoned::Decimals(Arc::new(Decimals { rows, values })))
+    if op == Arithmetic::Divide
+        && let Some(Together { rows, values }) = of_quotients(left, right)
+    {
+        return Some(Reckoned::Decimals(Arc::new(Decimals {
+            rows,
+            values: DecimalValues::Quotients(values),
+        })));
+    }
+    let of = |left, right| of_decimals(op, left, right).ok();
+    let Together { rows, values } = left.decimals().with(&right.decimals(), of)?;
+    Some(Reckoned::decimals_of(rows, values))
 }
 
-/// The quotients of mantissas; none where one is too long, raised to the scale of the other.
-fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<Together<Decimal>> {
+/// The quotients of mantissas; none where one of these is too long, raised to the scale of the other.
+fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<Together<Quotient>> {
     let ((left, scale), (right, other)) = (left.mantissas()?, right.mantissas()?);
     let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
     let (raise_left, raise_right) = (raise(scale, other)?, raise(other, scale)?);
-    let of =
-        |left: i64, right: i64| quotient(left.checked_mul(raise_left)?, right.checked_mul(raise_right)?).ok();
+    let of = |left: i64, right: i64| {
+        Some(Quotient::of(left.checked_mul(raise_left)?, right.checked_mul(raise_right)?))
+    };
     left.with(&right, of)
 }
 
@@ -327,7 +362,7 @@ fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
 
 /// The same of decimals, as mantissas if they are short enough then.
 fn rounded_decimals(decimals: &Decimals, places: u8) -> Option<Reckoned> {
-    let round = |value: &Decimal| {
+    let round = |value: Decimal| {
         let (significand, scale) = (value.mantissa(), value.scale());
         match scale.checked_sub(places.into()).map(|digits| 10i128.pow(digits)) {
             None => significand.checked_mul(10i128.checked_pow(u32::from(places) - scale)?),
@@ -340,15 +375,15 @@ fn rounded_decimals(decimals: &Decimals, places: u8) -> Option<Reckoned> {
             }
         }
     };
-    let mantissa = |value: &Decimal| i64::try_from(round(value)?).ok();
+    let mantissa = |value: Decimal| i64::try_from(round(value)?).ok();
     if places <= SCALE_MAX
-        && let Some(values) = decimals.values.iter().map(mantissa).collect()
+        && let Some(values) = decimals.values.each().map(mantissa).collect()
     {
         return Some(Reckoned::computed(decimals.rows.clone(), values, places));
     }
     let strategy = RoundingStrategy::MidpointAwayFromZero;
-    let values = decimals.values.iter().map(|value| value.round_dp_with_strategy(places.into(), strategy));
-    Some(Reckoned::Decimals(Arc::new(Decimals { rows: decimals.rows.clone(), values: values.collect() })))
+    let values = decimals.values.each().map(|value| value.round_dp_with_strategy(places.into(), strategy));
+    Some(Reckoned::decimals_of(decimals.rows.clone(), values.collect()))
 }
 
 /// `factor * x + summand`.

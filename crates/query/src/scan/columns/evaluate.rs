@@ -1,16 +1,18 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
+use super::arithmetic::Reckoned;
 use super::compile::{needs_event, reads_document, slots_of};
 use super::of_array::OfArray;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
-use crate::chunk::Order;
+use crate::ast::Comparison;
+use crate::chunk::{Decimals, Order};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, Scope, Spare};
+use crate::expr::{Event, Expr, Scope, Spare, holds};
 use crate::stored::Times;
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
@@ -349,8 +351,11 @@ impl<'b> Evaluator<'b> {
                 {
                     return Some(compare(&orders, |order| range.has(order), self.rows()));
                 }
-                if let Some(reckoned) = self.reckoned(left)
-                    && let Some(numbers) = reckoned.numbers()
+                let reckoned = self.reckoned(left)?;
+                if let Reckoned::Decimals(decimals) = &reckoned {
+                    return compare_decimals(decimals, *op, number, self.rows());
+                }
+                if let Some(numbers) = reckoned.numbers()
                     && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
                     return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows()));
@@ -594,4 +599,24 @@ fn compare(numbers: &Numbers, passes: impl Fn(i64) -> bool, rows: usize) -> Mask
             mask
         }
     }
+}
+
+/// The same of decimals that are compared with a number; none where that is too long.
+fn compare_decimals(decimals: &Decimals, op: Comparison, number: &Number<'_>, rows: usize) -> Option<Mask> {
+    let bound = number.decimal()?;
+    // Most have a mantissa that is compared as one of its scale.
+    let scales = 0..=Decimal::MAX_SCALE as u8;
+    let ranges: Vec<Range> = scales.map(|scale| Range::of(op, number, scale)).collect::<Option<_>>()?;
+    let passes = |value: Decimal| match (i64::try_from(value.mantissa()), ranges.get(value.scale() as usize))
+    {
+        (Ok(mantissa), Some(range)) => range.has(mantissa),
+        _ => holds(op, value.cmp(&bound)),
+    };
+    let mut mask = vec![false; rows];
+    for (row, value) in decimals.each() {
+        if let Some(mask) = mask.get_mut(row) {
+            *mask = passes(value);
+        }
+    }
+    Some(mask)
 }

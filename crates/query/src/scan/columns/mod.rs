@@ -8,6 +8,7 @@ mod choice;
 mod clock;
 mod compile;
 mod computed;
+mod decimals;
 mod documents;
 mod evaluate;
 mod found;
@@ -339,7 +340,7 @@ fn values(
             }
             Some(Reckoned::Decimals(decimals)) => {
                 let decimals = gather_decimals(&decimals, rows);
-                *made_bytes += size_of_val(decimals.values.as_slice());
+                *made_bytes += decimals.values.bytes();
                 return Ok(Some(Values::Decimals(Arc::new(decimals))));
             }
             Some(Reckoned::Constant { .. }) | None => {}

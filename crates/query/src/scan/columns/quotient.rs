@@ -1,85 +1,8 @@
-//! Quotients of whole numbers: as decimals, with the digits that a division of decimals gives, or compared with a constant without a division.
+//! Quotients compared with a constant, without a division.
 
-use crate::ast::Arithmetic;
-use crate::expr::of_decimals;
-use crate::value::{Number, TooLarge};
+use crate::value::Number;
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
-
-/// Significands of decimals are less than this.
-const SIGNIFICAND_END: u128 = 1 << 96;
-
-/// So many digits are found by one division of 64 bits, whose divisor has no more than 32.
-const DIGITS_TOGETHER: u32 = 9;
-
-const POWERS: [u64; DIGITS_TOGETHER as usize + 1] = {
-    let mut powers = [1; DIGITS_TOGETHER as usize + 1];
-    let mut nth = 1;
-    while nth < powers.len() {
-        powers[nth] = 10 * powers[nth - 1];
-        nth += 1;
-    }
-    powers
-};
-
-/// The greatest whole number that a decimal with so many digits after the point has before it.
-const WHOLE_MAX: [u128; Decimal::MAX_SCALE as usize + 1] = {
-    let mut most = [SIGNIFICAND_END - 1; Decimal::MAX_SCALE as usize + 1];
-    let mut nth = 1;
-    while nth < most.len() {
-        most[nth] = most[nth - 1] / 10;
-        nth += 1;
-    }
-    most
-};
-
-/// The quotient of two numbers of one scale; none of a division by zero.
-#[inline]
-pub(super) fn quotient(dividend: i64, divisor: i64) -> Result<Option<Decimal>, TooLarge> {
-    if divisor == 0 {
-        return Ok(None);
-    }
-    let Some((significand, scale)) = digits(dividend.unsigned_abs(), divisor.unsigned_abs()) else {
-        return of_decimals(Arithmetic::Divide, Decimal::from(dividend), Decimal::from(divisor));
-    };
-    let word = |nth: u32| (significand >> (32 * nth)) as u32;
-    let is_negative = significand != 0 && (dividend < 0) != (divisor < 0);
-    Ok(Some(Decimal::from_parts(word(0), word(1), word(2), is_negative, scale)))
-}
-
-/// The significand and the scale of a quotient, with as many digits as a decimal has, midpoints to the even one; none where it takes more to tell them.
-#[inline]
-fn digits(dividend: u64, divisor: u64) -> Option<(u128, u32)> {
-    let (whole, mut rest) = (dividend / divisor, dividend % divisor);
-    let mut digits = u128::from(whole);
-    if rest == 0 {
-        return Some((digits, 0));
-    }
-    let length = whole.checked_ilog10().map_or(0, |power| power + 1);
-    let mut scale = (Decimal::MAX_SCALE + 1).saturating_sub(length).min(Decimal::MAX_SCALE);
-    scale -= u32::from(digits > *WHOLE_MAX.get(scale as usize)?);
-    let is_short = divisor <= u64::from(u32::MAX);
-    let mut left = scale;
-    while left > 0 && rest > 0 {
-        let count = left.min(DIGITS_TOGETHER);
-        let power = *POWERS.get(count as usize)?;
-        let next;
-        (next, rest) = if is_short {
-            let raised = rest * power;
-            (raised / divisor, raised % divisor)
-        } else {
-            let raised = u128::from(rest) * u128::from(power);
-            // It is less than the power, and the rest less than the divisor: of their product the last 64 bits are enough.
-            let next = (raised / u128::from(divisor)) as u64;
-            (next, (raised as u64).wrapping_sub(next.wrapping_mul(divisor)))
-        };
-        digits = digits * u128::from(power) + u128::from(next);
-        left -= count;
-    }
-    let (twice, divisor) = (2 * u128::from(rest), u128::from(divisor));
-    digits += u128::from(twice > divisor || (twice == divisor && digits % 2 == 1));
-    (digits < SIGNIFICAND_END).then_some((digits, scale - left))
-}
 
 /// How quotients of numbers of two scales compare with a constant: as the products of both with factors do.
 #[derive(Clone, Copy)]
@@ -132,11 +55,9 @@ impl Against {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ast::Arithmetic;
+    use crate::expr::of_decimals;
     use proptest::prelude::*;
-
-    fn divide(dividend: Decimal, divisor: Decimal) -> Result<Option<Decimal>, TooLarge> {
-        of_decimals(Arithmetic::Divide, dividend, divisor)
-    }
 
     /// Numbers of all lengths, and such as end soon.
     fn number() -> impl Strategy<Value = i64> {
@@ -147,30 +68,8 @@ mod tests {
         ]
     }
 
-    #[test]
-    fn midpoints_go_to_the_even_digit() {
-        // 28 digits after the point, and a five behind them.
-        let divisor = 1 << 29;
-        let told = quotient(1, divisor).unwrap().unwrap();
-        assert_eq!(Some(told), Decimal::ONE.checked_div(Decimal::from(divisor)));
-        assert_eq!(told.to_string(), "0.0000000018626451492309570312");
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
-
-        #[test]
-        fn quotients_are_those_of_decimals(dividend in number(), divisor in number()) {
-            let plain = divide(Decimal::from(dividend), Decimal::from(divisor));
-            prop_assert_eq!(quotient(dividend, divisor), plain);
-        }
-
-        /// Whatever the scales of decimals.
-        #[test]
-        fn only_what_numbers_come_to_makes_a_difference(dividend in number(), divisor in number(), scale in 0u32..16) {
-            let plain = divide(Decimal::new(dividend, scale), Decimal::new(divisor, scale));
-            prop_assert_eq!(quotient(dividend, divisor), plain);
-        }
 
         #[test]
         fn quotients_compare_as_decimals_do(
@@ -181,7 +80,7 @@ mod tests {
             is_equal in any::<bool>(),
         ) {
             let of = |number, scale: u8| Decimal::new(number, scale.into());
-            let Ok(Some(plain)) = divide(of(dividend, scales.0), of(divisor, scales.1)) else { return Ok(()) };
+            let Ok(Some(plain)) = of_decimals(Arithmetic::Divide, of(dividend, scales.0), of(divisor, scales.1)) else { return Ok(()) };
             let constant = if is_equal { plain.round_dp(scale) } else { Decimal::new(constant, scale) };
             let most = |number: i64| number.unsigned_abs();
             let against = Against::of(&Number::Decimal(constant), (most(dividend), scales.0), (most(divisor), scales.1));

@@ -134,8 +134,7 @@ pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, 
 /// The same of decimals.
 pub(super) fn gather_decimals(decimals: &Decimals, rows: &Passing) -> Decimals {
     let (places, rows) = places_of(decimals.rows.as_deref(), rows.places(), rows.len());
-    let value = |place: &u32| decimals.values.get(*place as usize).copied().unwrap_or_default();
-    Decimals { rows, values: places.iter().map(value).collect() }
+    Decimals { rows, values: decimals.values.at(&places) }
 }
 
 /// Where the values of so many rows stand in a list that has one for each of `with_one`, or for every row; and which of the rows have one, unless all do.

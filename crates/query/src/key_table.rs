@@ -1,18 +1,20 @@
-//! Keys told apart: values, or several together, each with the number of the entry that equal ones share.
+//! Keys told apart: values, or several numbers together, each with the number of the entry that equal ones share.
 //!
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
 mod slots;
+mod tuples;
+
+pub(crate) use tuples::Tuples;
 
 use crate::allocated::vec_bytes;
 use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
-use crate::value::canonical;
+use crate::value::{Value, canonical};
 use foldhash::fast::RandomState;
 use slots::{Glance, Slots};
 use std::hash::{BuildHasher, Hasher};
-use std::ops::Range;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
 #[derive(Default)]
@@ -45,82 +47,8 @@ struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept(u32);
 
-/// Stands before a canonical text, and before no spelling.
+/// Stands before a canonical text that is no spelling, and before no spelling.
 const CANONICAL: u8 = 0;
-/// Stands before the spellings of several parts.
-const SPELLED: u8 = 1;
-
-/// How a key is spelled.
-#[derive(Clone, Copy)]
-pub(crate) enum Spelling<'k> {
-    /// A value as JSON text, empty for undefined.
-    Value { json: &'k [u8], ci: bool },
-    /// What several values are put together to, by [`Parts`]; equal if the bytes are.
-    Parts(&'k Parts),
-}
-
-/// The parts of a key of several values, or of a time.
-pub(crate) struct Parts {
-    /// As they are spelled.
-    spelled: Vec<u8>,
-    values: Vec<Part>,
-}
-
-/// A part, by where its bytes stand in `spelled`.
-struct Part {
-    range: Range<usize>,
-    /// None for a whole number; or else whether the case of letters makes no difference.
-    ci: Option<bool>,
-}
-
-impl Default for Parts {
-    fn default() -> Parts {
-        Parts { spelled: vec![SPELLED], values: Vec::new() }
-    }
-}
-
-impl Parts {
-    pub(crate) fn clear(&mut self) {
-        self.spelled.truncate(1);
-        self.values.clear();
-    }
-
-    /// Adds a whole number.
-    pub(crate) fn push_number(&mut self, number: u64) {
-        let from = self.spelled.len();
-        self.spelled.extend_from_slice(&number.to_le_bytes());
-        self.values.push(Part { range: from..self.spelled.len(), ci: None });
-    }
-
-    /// Adds a value as JSON text.
-    pub(crate) fn push_value(&mut self, json: &[u8], ci: bool) {
-        self.spelled.extend_from_slice(&(json.len() as u32).to_le_bytes());
-        let from = self.spelled.len();
-        self.spelled.extend_from_slice(json);
-        self.values.push(Part { range: from..self.spelled.len(), ci: Some(ci) });
-    }
-
-    fn bytes_of(&self, part: &Part) -> &[u8] {
-        self.spelled.get(part.range.clone()).unwrap_or_default()
-    }
-
-    fn write_canonical(&self, out: &mut Vec<u8>) {
-        for part in &self.values {
-            let bytes = self.bytes_of(part);
-            match part.ci {
-                None => out.extend_from_slice(bytes),
-                Some(ci) => canonical(&value_of(bytes), ci, out),
-            }
-        }
-    }
-
-    fn are_the_only_spellings(&self) -> bool {
-        self.values.iter().all(|part| match part.ci {
-            None => true,
-            Some(ci) => !ci && is_its_only_spelling(self.bytes_of(part)),
-        })
-    }
-}
 
 /// The number of a key's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,40 +112,37 @@ impl KeyTable {
         Some(self.wholes.get(whole).copied().unwrap_or_default())
     }
 
-    /// The number of an owner's key: from 0 on, in the order in which they were new.
+    /// The number of an owner's key, a value as JSON text that is empty for undefined: from 0 on, in the order in which they were new. With `ci` the case of
+    /// letters makes no difference.
     #[inline]
-    pub(crate) fn find(&mut self, owner: u32, spelling: Spelling<'_>) -> Found {
-        let bytes = match spelling {
-            Spelling::Value { json, .. } => match whole(json).filter(|_| owner == 0) {
-                Some(whole) => return self.find_whole(whole, spelling, json),
-                None => json,
-            },
-            Spelling::Parts(parts) => &parts.spelled,
-        };
-        self.find_spelled(owner, bytes, spelling)
-    }
-
-    #[inline]
-    fn find_spelled(&mut self, owner: u32, bytes: &[u8], spelling: Spelling<'_>) -> Found {
-        let hash = self.hash(owner, bytes);
-        match self.look_up(hash, owner, bytes) {
-            Some(number) => Found::Known(number),
-            None => self.add(hash, owner, spelling),
+    pub(crate) fn find(&mut self, owner: u32, json: &[u8], ci: bool) -> Found {
+        match whole(json).filter(|_| owner == 0) {
+            Some(whole) => self.find_whole(whole, json),
+            None => self.find_spelled(owner, json, ci),
         }
     }
 
     #[inline]
-    fn find_whole(&mut self, whole: usize, spelling: Spelling<'_>, json: &[u8]) -> Found {
+    fn find_spelled(&mut self, owner: u32, json: &[u8], ci: bool) -> Found {
+        let hash = self.hash(owner, json);
+        match self.look_up(hash, owner, json) {
+            Some(number) => Found::Known(number),
+            None => self.add(hash, owner, json, ci),
+        }
+    }
+
+    #[inline]
+    fn find_whole(&mut self, whole: usize, json: &[u8]) -> Found {
         match self.wholes.get(whole) {
             Some(known @ 1..) => Found::Known(known - 1),
-            Some(0) | None => self.add_whole(whole, spelling, json),
+            Some(0) | None => self.add_whole(whole, json),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_whole(&mut self, whole: usize, spelling: Spelling<'_>, json: &[u8]) -> Found {
-        let found = self.find_spelled(0, json, spelling);
+    fn add_whole(&mut self, whole: usize, json: &[u8]) -> Found {
+        let found = self.find_spelled(0, json, false);
         if whole >= self.wholes.len() {
             self.wholes.resize(whole + 1, 0);
         }
@@ -253,26 +178,21 @@ impl KeyTable {
     /// Adds a spelling that is new: to the key that it spells, if that is known.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, hash: u32, owner: u32, spelling: Spelling<'_>) -> Found {
-        let is_canonical = match spelling {
-            Spelling::Value { json, ci } => !ci && is_its_only_spelling(json),
-            Spelling::Parts(parts) => parts.are_the_only_spellings(),
-        };
-        let bytes = match spelling {
-            Spelling::Value { json, .. } => json,
-            Spelling::Parts(parts) => parts.spelled.as_slice(),
-        };
-        if is_canonical {
+    fn add(&mut self, hash: u32, owner: u32, json: &[u8], ci: bool) -> Found {
+        if is_its_canonical_text(json, ci) {
             let number = self.next();
-            self.insert(hash, owner, bytes, number);
+            self.insert(hash, owner, json, number);
             return Found::New(number);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        scratch.push(CANONICAL);
-        match spelling {
-            Spelling::Value { json, ci } => canonical(&value_of(json), ci, &mut scratch),
-            Spelling::Parts(parts) => parts.write_canonical(&mut scratch),
+        let value = value_of(json);
+        match plain_whole(&value) {
+            Some(whole) => scratch.extend_from_slice(whole.to_string().as_bytes()),
+            None => {
+                scratch.push(CANONICAL);
+                canonical(&value, ci, &mut scratch);
+            }
         }
         let canonical_hash = self.hash(owner, &scratch);
         let found = match self.look_up(canonical_hash, owner, &scratch) {
@@ -283,7 +203,7 @@ impl KeyTable {
                 Found::New(number)
             }
         };
-        self.insert(hash, owner, bytes, found.number());
+        self.insert(hash, owner, json, found.number());
         self.scratch = scratch;
         found
     }
@@ -414,19 +334,33 @@ fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
 /// Texts up to this length are compared in words.
 const SHORT_BYTES: usize = 48;
 
-/// Whether no other text is an equal value: a word, or a string as strings are spelled. What reads as the replacement character may be
-/// one that is broken.
-fn is_its_only_spelling(json: &[u8]) -> bool {
-    match json.first() {
-        None | Some(b'n' | b't' | b'f') => true,
-        Some(b'"') => {
-            has_needed_escapes_only(json)
+/// Whether a text is the canonical one of its value. What reads as the replacement character may be one that is broken.
+fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
+    match json {
+        [] | [b'n' | b't' | b'f', ..] => true,
+        [b'"', ..] => {
+            !ci && has_needed_escapes_only(json)
                 && (json.is_ascii()
                     || std::str::from_utf8(json)
                         .is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)))
         }
-        Some(_) => false,
+        [b'0'] => true,
+        [b'-', digits @ ..] | digits => {
+            matches!(digits, [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit))
+                && digits.len() <= PLAIN_DIGITS_MAX
+        }
     }
+}
+
+/// Whole numbers of no more digits are canonical as they are written without fraction and exponent.
+const PLAIN_DIGITS_MAX: usize = 18;
+
+/// The number that a value is, if it is whole and has few digits.
+fn plain_whole(value: &Value<'_>) -> Option<i64> {
+    let Value::Number(number) = value else { return None };
+    let number = crate::value::plain(number.decimal()?);
+    let whole = i64::try_from(number.mantissa()).ok().filter(|_| number.scale() == 0)?;
+    (whole.unsigned_abs() < 10u64.pow(PLAIN_DIGITS_MAX as u32)).then_some(whole)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::identifiers::{Identifier, Identifiers, identifier};
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_distinct, grow};
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
-use crate::key_table::{Found, KeyTable, Spelling};
+use crate::key_table::{Found, KeyTable};
 use crate::value::{Kind, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl DistinctCounts {
             let is_new = self.identifiers.insert(group, identifier);
             return self.add_to(group, u64::from(is_new));
         }
-        if let Found::New(_) = self.values.find(group, Spelling::Value { json, ci: false }) {
+        if let Found::New(_) = self.values.find(group, json, false) {
             self.add_to(group, 1);
         }
     }

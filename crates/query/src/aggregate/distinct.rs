@@ -4,7 +4,7 @@ use super::state::{Accumulators, Aggregate, Groups, Known, each_distinct, grow};
 use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::key_table::{Found, KeyTable, Spelling};
+use crate::key_table::{Found, KeyTable};
 use crate::value::{Kind, Value, json, parse};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl DistinctValues {
         if json.is_empty() {
             return;
         }
-        let found = self.table.find(group, Spelling::Value { json, ci: false });
+        let found = self.table.find(group, json, false);
         match found {
             // Nothing that is known was first seen later.
             Found::Known(_) if order >= self.latest => {}

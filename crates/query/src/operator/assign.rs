@@ -1,11 +1,12 @@
 //! The group of each row of a chunk, by its keys.
 
 use super::group::Groups;
+use super::several::{SeveralKeys, values_of_row};
 use super::shown::Shown;
 use crate::chunk::{CellText, Chunk, Column, Entries, Order, value_of};
-use crate::key_table::{Found, Parts, Spelling};
+use crate::key_table::Found;
 use crate::outputs::KeyColumn;
-use crate::value::Value;
+use crate::value::{Value, write_json};
 use crate::zone::Intervals;
 
 impl Groups<'_> {
@@ -16,7 +17,7 @@ impl Groups<'_> {
             [] => {}
             [KeyColumn::Time(intervals)] => self.assign_by_time(chunk, intervals, numbers),
             [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
-            keys => self.assign_by_parts(chunk, keys, numbers),
+            keys => self.assign_by_several(chunk, keys, numbers),
         }
         self.keys = keys;
     }
@@ -96,7 +97,7 @@ impl Groups<'_> {
 
     /// The group of a value as JSON text, of which an event is met.
     fn of_value(&mut self, json: &[u8], ci: bool, order: Order, is_later: bool) -> u32 {
-        let found = self.table.find(0, Spelling::Value { json, ci });
+        let found = self.table.find(0, json, ci);
         match found {
             Found::New(_) => self.begin(order, Shown::Spelled(self.table.last_spelling())),
             Found::Known(_) if is_later => {}
@@ -105,96 +106,50 @@ impl Groups<'_> {
         found.number()
     }
 
-    fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
-        if self.assign_met(chunk, keys, numbers) {
-            return;
-        }
-        let (mut combined, mut parts) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.parts));
-        let is_combined = combined.begin(chunk, keys);
-        let intervals = keys.iter().find_map(|key| match key {
-            KeyColumn::Time(intervals) => Some(intervals),
-            KeyColumn::Value { .. } => None,
-        });
-        let mut interval = 0..0;
-        for (row, order) in chunk.orders().iter().enumerate() {
-            if let Some(group) = combined.group(row).filter(|_| is_combined) {
-                numbers.push(group);
-                continue;
-            }
-            if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
-                interval = intervals.around(order.0);
-            }
-            let group = self.of_parts(chunk, keys, row, interval.start, &mut parts);
-            if is_combined {
-                combined.set(row, group);
-            }
-            numbers.push(group);
-        }
-        (self.combined, self.parts) = (combined, parts);
-    }
-
-    /// Finds the groups by the combinations that were met before, where no row is a known group's first: whether that could be done.
-    fn assign_met(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) -> bool {
+    fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let orders = chunk.orders();
         let are_later = orders.is_sorted() && orders.first().is_some_and(|first| *first >= self.latest);
-        let mut met = std::mem::take(&mut self.met);
-        let can = are_later && met.begin(chunk, keys);
-        if can {
-            let mut parts = std::mem::take(&mut self.parts);
-            let begin_of = |order: &Order| {
-                keys.iter().find_map(|key| match key {
-                    KeyColumn::Time(intervals) => Some(intervals.around(order.0).start),
-                    KeyColumn::Value { .. } => None,
-                })
-            };
-            for (row, order) in orders.iter().enumerate() {
-                let group = met.group(row).unwrap_or_else(|| {
-                    let begin = begin_of(order).unwrap_or_default();
-                    let group = self.of_parts(chunk, keys, row, begin, &mut parts);
-                    met.set(row, group);
-                    group
-                });
-                numbers.push(group);
+        let mut several = std::mem::take(&mut self.several);
+        several.find_rows(chunk, keys, |several, row, found| {
+            numbers.push(found.number());
+            match found {
+                Found::Known(_) if are_later => {}
+                Found::Known(_) => self.meet(found, chunk.order(row), || values_of_row(chunk, keys, row)),
+                Found::New(group) => {
+                    let shown = shown_first(several, group, chunk, keys, row);
+                    self.begin(chunk.order(row), shown);
+                }
             }
-            self.parts = parts;
-        }
-        self.met = met;
-        can
-    }
-
-    /// The group of a row by its keys, of which times are those of an interval.
-    fn of_parts(
-        &mut self,
-        chunk: &Chunk<'_>,
-        keys: &[KeyColumn],
-        row: usize,
-        begin: u64,
-        parts: &mut Parts,
-    ) -> u32 {
-        parts.clear();
-        for key in keys {
-            match key {
-                KeyColumn::Time(_) => parts.push_number(begin),
-                KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
-            }
-        }
-        let found = self.table.find(0, Spelling::Parts(parts));
-        self.meet(found, chunk.order(row), || {
-            let shown = keys.iter().map(|key| match key {
-                KeyColumn::Time(_) => Value::from(begin),
-                KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
-            });
-            shown.collect()
         });
-        found.number()
+        self.several = several;
     }
 
     /// The group of the interval that begins at an instant, of which an event is met.
     pub(super) fn of_interval(&mut self, begin: u64, order: Order) -> u32 {
-        self.parts.clear();
-        self.parts.push_number(begin);
-        let found = self.table.find(0, Spelling::Parts(&self.parts));
-        self.meet(found, order, || Box::new([Value::from(begin)]));
-        found.number()
+        let mut json = std::mem::take(&mut self.text);
+        json.clear();
+        write_json(&Value::from(begin), &mut json);
+        let group = self.of_value(&json, false, order, false);
+        self.text = json;
+        group
+    }
+}
+
+/// The keys of a new group by those of its first row.
+fn shown_first(
+    several: &SeveralKeys,
+    group: u32,
+    chunk: &Chunk<'_>,
+    keys: &[KeyColumn],
+    row: usize,
+) -> Shown {
+    let values = keys.iter().map(|key| match key {
+        // An instant has one spelling.
+        KeyColumn::Time(_) => None,
+        KeyColumn::Value { column, .. } => Some(chunk.json_at(*column, row)),
+    });
+    match several.are_first(group, values) {
+        true => Shown::Tuple(group),
+        false => Shown::Values(values_of_row(chunk, keys, row)),
     }
 }

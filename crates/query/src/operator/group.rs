@@ -1,7 +1,6 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
-use super::combined::Combined;
-use super::met::Met;
+use super::several::SeveralKeys;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
@@ -13,7 +12,7 @@ use crate::control::Control;
 use crate::error::{ExecError, Held};
 use crate::expr::{Expr, Scope};
 use crate::interrupt::Meter;
-use crate::key_table::{Found, KeyTable, Parts, Spelling};
+use crate::key_table::{Found, Kept, KeyTable};
 use crate::memory::Holding;
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
@@ -29,8 +28,10 @@ pub(crate) struct Groups<'p> {
     grouping: &'p Grouping,
     pub(super) keys: Vec<KeyColumn>,
     arguments: Vec<usize>,
-    /// From keys to the numbers of groups. Where there are no keys it is empty, and there is one group.
+    /// From a single key to the numbers of groups. Where there are no keys it is empty, and there is one group.
     pub(super) table: KeyTable,
+    /// The same of several keys.
+    pub(super) several: SeveralKeys,
     groups: Vec<Group>,
     states: States,
     /// No group's first event comes later.
@@ -42,12 +43,9 @@ pub(crate) struct Groups<'p> {
     holding: Holding,
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
-    pub(super) parts: Parts,
     /// For each entry of a dictionary one more than the number of its group; 0 where it was not met yet.
     pub(super) known: Vec<u32>,
-    pub(super) combined: Combined,
-    pub(super) met: Met,
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
 }
 
 impl<'p> Groups<'p> {
@@ -55,6 +53,7 @@ impl<'p> Groups<'p> {
         let GroupOutputs { keys, arguments, .. } = GroupOutputs::of(grouping);
         let mut groups = Groups {
             grouping,
+            several: SeveralKeys::new(if keys.len() > 1 { &keys } else { &[] }),
             keys,
             states: States::new(&grouping.aggregates, &arguments),
             arguments,
@@ -65,10 +64,7 @@ impl<'p> Groups<'p> {
             bytes: 0,
             holding: Holding::default(),
             numbers: Vec::new(),
-            parts: Parts::default(),
             known: Vec::new(),
-            combined: Combined::default(),
-            met: Met::default(),
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
@@ -136,29 +132,23 @@ impl<'p> Groups<'p> {
         if keys.is_empty() {
             return 0;
         }
-        let mut text = std::mem::take(&mut self.text);
-        let mut parts = std::mem::take(&mut self.parts);
-        parts.clear();
-        text.clear();
-        let mut single = None;
-        for (key, value) in keys.iter().zip(&values) {
-            match key {
-                Key::Time(intervals) => parts.push_number(interval_of(intervals)),
-                Key::Expr { ci, .. } => {
-                    text.clear();
-                    write_json(value, &mut text);
-                    parts.push_value(&text, *ci);
-                    single = Some(*ci);
-                }
-            }
-        }
-        let spelling = match single.filter(|_| keys.len() == 1) {
-            Some(ci) => Spelling::Value { json: &text, ci },
-            None => Spelling::Parts(&parts),
+        let spelled = |value: &Value<'_>| {
+            let mut json = Vec::new();
+            write_json(value, &mut json);
+            json
         };
-        let found = self.table.find(0, spelling);
+        let spelled: Vec<Vec<u8>> = values.iter().map(spelled).collect();
+        let found = match (keys, spelled.as_slice()) {
+            ([key], [json]) => {
+                let ci = match key {
+                    Key::Time(_) => false,
+                    Key::Expr { ci, .. } => *ci,
+                };
+                self.table.find(0, json, ci)
+            }
+            (_, spelled) => self.several.find(spelled.iter().map(Vec::as_slice)),
+        };
         self.meet(found, order, || values.into_iter().map(Value::into_static).collect());
-        (self.text, self.parts) = (text, parts);
         found.number()
     }
 
@@ -216,54 +206,76 @@ impl<'p> Groups<'p> {
 
     /// Tells the query what the groups hold. Errs if that is more than it may.
     fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
-        let bytes = self.bytes_with(&self.table);
+        let bytes = self.held_bytes();
         control.budget.hold(&mut self.holding, bytes, Held::Groups)
     }
 
     /// What the groups hold, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes_with(&self.table)
+        self.bytes_with(&self.table, &self.several)
     }
 
-    /// What the groups hold, with the table of their keys.
-    fn bytes_with(&self, table: &KeyTable) -> usize {
-        self.bytes + vec_bytes(&self.groups) + table.bytes() + self.met.bytes()
+    /// What the groups hold, with the tables of their keys.
+    fn bytes_with(&self, table: &KeyTable, several: &SeveralKeys) -> usize {
+        self.bytes + vec_bytes(&self.groups) + table.bytes() + several.bytes()
     }
 
     /// Takes in the groups of other events.
     pub(crate) fn merge(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
-        let mut shown: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
-        let mut table = std::mem::take(&mut self.table);
-        let merged = table.try_merge(
+        let mut others: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
+        let (mut table, mut several) = (std::mem::take(&mut self.table), std::mem::take(&mut self.several));
+        let mut take = |number: u32, found: Found| {
+            let place = group_of.get_mut(number as usize)?;
+            *place = found.number();
+            others.get_mut(number as usize)?.take()
+        };
+        let check = |own: &mut Self, number: u32, table: &KeyTable, several: &SeveralKeys| {
+            if number.is_multiple_of(MERGED_UNCHECKED) {
+                control.check()?;
+                let bytes = own.bytes_with(table, several);
+                control.budget.hold(&mut own.holding, bytes, Held::Groups)?;
+            }
+            Ok::<(), ExecError>(())
+        };
+        let of_one = table.try_merge(
             &other.table,
             |owner| owner,
             |table, _, number, found| {
-                let group = shown.get_mut(number as usize).and_then(Option::take);
-                if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
-                    *place = found.number();
-                    match (found, self.groups.get_mut(found.number() as usize)) {
-                        (Found::Known(_), Some(known)) if known.first <= group.first => {}
-                        (Found::Known(_), Some(known)) => known.begin_with(group, table, &other.table),
-                        (Found::Known(_) | Found::New(_), _) => {
-                            let shown = group.shown.into_new_of(table, &other.table);
-                            self.push(Group { shown, ..group });
-                        }
-                    }
+                if let Some(Group { first, shown }) = take(number, found) {
+                    let is_kept =
+                        |kept: Kept, shown: Kept| table.spelling(kept) == other.table.spelling(shown);
+                    let own = match (found, self.groups.get(found.number() as usize)) {
+                        (Found::Known(_), Some(Group { shown: Shown::Spelled(kept), .. })) => Some(*kept),
+                        (Found::Known(_), _) => None,
+                        (Found::New(_), _) => Some(table.last_spelling()),
+                    };
+                    let shown = match (own, shown) {
+                        (Some(own), Shown::Spelled(kept)) if is_kept(own, kept) => Shown::Spelled(own),
+                        (_, shown) => shown.into_owned(&other.table, &other.several),
+                    };
+                    self.take_group(found, Group { first, shown });
                 }
-                if number.is_multiple_of(MERGED_UNCHECKED) {
-                    control.check()?;
-                    let bytes = self.bytes_with(table);
-                    control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
-                }
-                Ok::<(), ExecError>(())
+                check(self, number, table, &several)
             },
         );
-        self.table = table;
-        merged?;
+        let of_several = of_one.and_then(|()| {
+            several.try_merge(&other.several, |several, number, found, are_alike| {
+                if let Some(Group { first, shown }) = take(number, found) {
+                    let shown = match shown {
+                        Shown::Tuple(_) if are_alike => Shown::Tuple(found.number()),
+                        shown => shown.into_owned(&other.table, &other.several),
+                    };
+                    self.take_group(found, Group { first, shown });
+                }
+                check(self, number, &table, several)
+            })
+        });
+        (self.table, self.several) = (table, several);
+        of_several?;
         // Of the states it is not known how much is new: as if all were, and then as it is.
-        let bytes = self.bytes_with(&self.table) + other.bytes;
+        let bytes = self.held_bytes() + other.bytes;
         control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         self.make_room();
         for (own, other) in self.states.with(other.states) {
@@ -272,6 +284,15 @@ impl<'p> Groups<'p> {
         }
         control.budget.release(&mut other.holding);
         self.tell_memory(control)
+    }
+
+    /// Takes in a group of other events by what was found of its keys here.
+    fn take_group(&mut self, found: Found, group: Group) {
+        match (found, self.groups.get_mut(found.number() as usize)) {
+            (Found::Known(_), Some(known)) if known.first <= group.first => {}
+            (Found::Known(_), Some(known)) => *known = group,
+            (Found::Known(_) | Found::New(_), _) => self.push(group),
+        }
     }
 
     /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
@@ -293,7 +314,7 @@ impl<'p> Groups<'p> {
         let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
         let numbers = self.in_order();
-        let Groups { grouping, groups, states, table, .. } = &mut self;
+        let Groups { grouping, groups, states, table, several, .. } = &mut self;
         let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
         let mut meter = Meter::new(&control.interrupt);
         let mut values = Vec::new();
@@ -306,7 +327,7 @@ impl<'p> Groups<'p> {
                 continue;
             }
             values.clear();
-            group.shown.values(table, &mut values);
+            group.shown.values(table, several, &mut values);
             let keys = values.len();
             for at in 0..grouping.aggregates.len() {
                 let first = first.take_if(|_| first_by == Some(at));
@@ -337,14 +358,11 @@ impl<'p> Groups<'p> {
     /// The numbers of the groups in the order of their first events; within each interval, where there are some.
     fn in_order(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
-        let time = self.keys.iter().position(|key| matches!(key, KeyColumn::Time(_)));
-        let interval = |group: &Group| match (&group.shown, time) {
-            (Shown::Values(values), Some(time)) => match values.get(time) {
-                Some(Value::Number(number)) => number.decimal(),
-                _ => None,
-            },
-            (Shown::Spelled(_) | Shown::Values(_), _) => None,
-        };
+        let intervals = self.keys.iter().find_map(|key| match key {
+            KeyColumn::Time(intervals) => Some(intervals),
+            KeyColumn::Value { .. } => None,
+        });
+        let interval = |group: &Group| intervals.map(|intervals| intervals.around(group.first.0.0).start);
         let place = |group: &Group| (interval(group), group.first);
         // Of a single thread they mostly are.
         if !self.groups.is_sorted_by_key(place) {

@@ -3,14 +3,13 @@
 mod answer;
 mod assign;
 mod beginning;
-mod combined;
 mod cursor;
 mod group;
 mod held;
 mod merge;
-mod met;
 mod parallel;
 mod read_ahead;
+mod several;
 mod shown;
 mod sort;
 mod sorted;

@@ -8,7 +8,6 @@ mod choice;
 mod clock;
 mod compile;
 mod computed;
-mod decimals;
 mod documents;
 mod evaluate;
 mod found;

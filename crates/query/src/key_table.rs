@@ -3,9 +3,11 @@
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
+mod found;
 mod slots;
 mod tuples;
 
+pub(crate) use found::Found;
 pub(crate) use tuples::Tuples;
 
 use crate::allocated::vec_bytes;
@@ -49,22 +51,6 @@ pub(crate) struct Kept(u32);
 
 /// Stands before a canonical text that is no spelling, and before no spelling.
 const CANONICAL: u8 = 0;
-
-/// The number of a key's entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    Known(u32),
-    /// It was not there before, and is now.
-    New(u32),
-}
-
-impl Found {
-    pub(crate) fn number(self) -> u32 {
-        match self {
-            Found::Known(number) | Found::New(number) => number,
-        }
-    }
-}
 
 impl KeyTable {
     /// How many keys there are.

@@ -1,6 +1,6 @@
 //! Several numbers as one key.
 
-use super::Found;
+use super::found::Found;
 use super::slots::{Glance, Slots};
 use crate::allocated::vec_bytes;
 use foldhash::fast::RandomState;

@@ -38,6 +38,14 @@ impl Reckoned {
         }
     }
 
+    /// The same, if they are decimals.
+    pub(super) fn as_decimals(&self) -> Option<&Decimals> {
+        match self {
+            Reckoned::Constant { .. } | Reckoned::Numbers(_) => None,
+            Reckoned::Decimals(decimals) => Some(decimals),
+        }
+    }
+
     /// The rows that have a number, the inner one none for all; none of a constant.
     pub(super) fn rows(&self) -> Option<Option<&[u32]>> {
         match self {

@@ -1,7 +1,6 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
-use super::arithmetic::Reckoned;
 use super::compile::{needs_event, reads_document, slots_of};
 use super::of_array::OfArray;
 use super::range::{Among, Range};
@@ -352,7 +351,7 @@ impl<'b> Evaluator<'b> {
                     return Some(compare(&orders, |order| range.has(order), self.rows()));
                 }
                 let reckoned = self.reckoned(left)?;
-                if let Reckoned::Decimals(decimals) = &reckoned {
+                if let Some(decimals) = reckoned.as_decimals() {
                     return compare_decimals(decimals, *op, number, self.rows());
                 }
                 if let Some(numbers) = reckoned.numbers()

@@ -4,6 +4,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::error::{AppendError, Failure, Operation, SealError};
+use crate::log::LogWriter;
 use crate::writer::{Inner, Pending, Writer};
 
 impl Inner {
@@ -65,12 +66,26 @@ impl Inner {
 
     /// Flushes and shows everything, and leaves word in the log that it was durable.
     pub(crate) fn flush(&self) -> Result<(), SealError> {
-        let mut writer = self.flush_log(self.lock())?;
+        let writer = self.flush_log(self.lock())?;
+        self.bear_witness(writer)
+    }
+
+    /// Says in the log that it is durable, if no batch was written since the last call, when `last` batches had been: if this process is killed, the next one need not write the latest batch again.
+    pub(crate) fn bear_witness_at_rest(&self, last: &mut u64) {
+        let writer = self.lock();
+        let is_at_rest = std::mem::replace(last, writer.ticket) == writer.ticket;
+        if is_at_rest && writer.log.as_ref().is_some_and(LogWriter::is_worth_a_witness) {
+            // A failure that is final is reported to whoever appends next.
+            let _ = self.bear_witness(writer);
+        }
+    }
+
+    fn bear_witness(&self, mut writer: MutexGuard<'_, Writer>) -> Result<(), SealError> {
         self.check_hold(&mut writer)?;
-        let next_arrival = writer.replayed.next_arrival;
+        let (next_arrival, manifest) = (writer.replayed.next_arrival, writer.manifest.number);
         let Writer { log, pending, .. } = &mut *writer;
         if let Some(log) = log.as_mut().filter(|_| pending.is_empty())
-            && let Err(failure) = log.bear_witness(&*self.directory, next_arrival)
+            && let Err(failure) = log.bear_witness(&*self.directory, manifest, next_arrival)
             && failure.is_final()
         {
             return Err(writer.fail(failure).into());

@@ -113,7 +113,7 @@ impl Untold {
     pub(crate) fn count(&mut self, frame: &Frame) {
         self.document_bytes += u64::from(frame.document_bytes);
         self.bytes += match frame.word {
-            Word::None => frame.total_bytes(),
+            Word::None | Word::Stamp => frame.total_bytes(),
             // Until it is known whether another one takes its place.
             Word::Closed => 0,
             Word::Resumed => 2 * frame.total_bytes(),

@@ -9,5 +9,5 @@ mod writer;
 
 pub use batch::SourcePosition;
 pub(crate) use batch::StoredBatch;
-pub(crate) use reader::{Closed, LogReader};
+pub(crate) use reader::{Ending, LogReader};
 pub(crate) use writer::{EncodedBatch, LogCopies, LogWriter, NewLogs};

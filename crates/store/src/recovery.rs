@@ -2,8 +2,12 @@
 //!
 //! What is read here may lie in the operating system's cache only, left by a writer whose flush failed. So the logs are copied into
 //! a new one, which is flushed, and a new manifest is written, before anything is shown; only then is the old removed. A crash on the way
-//! leaves the old manifest with all that it names, and the next opening does the same again. A log that was closed is not copied: it was durable before its
-//! writer said so, by its last batch. The next writer goes on with it, so that a store that was closed is opened without writing anything.
+//! leaves the old manifest with all that it names, and the next opening does the same again. Two kinds of logs are not copied
+//! but continued by the next writer, so that a program that is started again and again writes little but what it appends:
+//!
+//! - A log that was closed. It was durable before its writer said so, by its last batch.
+//! - The log of a killed process, while the system keeps running. Each batch says up to where the log was flushed before it. The batches behind that, usually one, are written again in their
+//!   places and flushed.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +21,7 @@ use crate::format::{FRAME_BYTES, FileKind, VERSION, parse_unfinished};
 use crate::history::Untold;
 use crate::inventory::{find_manifest, list, next_file, next_manifest};
 use crate::io::{Directory, Lock, LockKind};
-use crate::log::{Closed, LogCopies, LogReader, LogWriter, NewLogs};
+use crate::log::{Ending, LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
@@ -87,7 +91,7 @@ pub(crate) fn recover(
     replay.read_logs()?;
     let mut copies = replay.copy_logs()?;
     let resumed = if copies.logs.is_empty() { replay.resume_log() } else { None };
-    replay.end_closed();
+    replay.end_durable();
     // After the copy, which takes more room: what fails first leaves nothing behind.
     replay.keep_rests()?;
     let Replay {
@@ -115,17 +119,19 @@ pub(crate) fn recover(
             .into_iter()
             .chain(ended.iter().copied())
             .chain(copies.logs.last().map(LogWriter::entry))
-            .chain(resumed.iter().map(LogWriter::entry))
+            .chain(resumed.iter().map(|resumed| resumed.log.entry()))
             .collect(),
         ..old.clone()
     };
     manifest.traffic.count(untold);
-    let is_closed = resumed.as_ref().is_some_and(|log| log.is_closed_at(old.number));
-    let kept = match is_closed && is_as_closed(&old, &manifest, &names) {
+    let is_of_old = resumed.as_ref().is_some_and(|resumed| resumed.is_of_old);
+    let kept = match is_of_old && is_as_left(&old, &manifest, &names) {
         true => keep_manifest(&**directory, &old)?,
         false => None,
     };
-    let (generation, log) = match kept {
+    let has_written = !copies.logs.is_empty() || resumed.as_ref().is_some_and(|log| log.written_again > 0);
+    let resumed = resumed.map(|log| log.log);
+    let (generation, mut log) = match kept {
         Some(generation) => {
             // Its file still tells of the logs what it did.
             manifest = Manifest { number: old.number, logs: old.logs.clone(), ..manifest };
@@ -143,12 +149,19 @@ pub(crate) fn recover(
         }
     };
     retire::sweep(&**directory, &manifest);
+    // If this process is killed before it appends anything, the next one need not copy or write the same again. Without room for the witness it does.
+    if let Some(log) = log.as_mut().filter(|_| has_written)
+        && let Err(failure) = log.write_witness(&**directory, manifest.number, replayed.next_arrival)
+        && failure.is_final()
+    {
+        return Err(failure.into());
+    }
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
-/// Whether a manifest would say the same as the present one, but for how long the logs are, and nothing is left of another process. If the log was closed while that one counted, and so was
+/// Whether a manifest would say the same as the present one, but for how long the logs are, and nothing is left of another process. If the log was left while that one counted, and so was
 /// durable, none is published, and a program that is started again and again writes what it appends.
-fn is_as_closed(old: &Manifest, new: &Manifest, names: &[String]) -> bool {
+fn is_as_left(old: &Manifest, new: &Manifest, names: &[String]) -> bool {
     let unfinished = || names.iter().any(|name| parse_unfinished(name).is_some());
     let logs = |manifest: &Manifest| {
         manifest.logs.iter().map(|log| (log.number, log.version, log.ended)).collect::<Vec<_>>()
@@ -201,11 +214,21 @@ struct LockedLog {
     log: Result<LogReader, Damage>,
 }
 
-/// A log that says itself that it was closed.
-struct ClosedLog {
+/// A log that is durable as it is: it was closed, or what was in doubt was written again.
+struct DurableLog {
     entry: LogEntry,
-    closed: Closed,
+    ending: Ending,
+    /// How many bytes of it were written again.
+    written_again: u64,
     lock: Option<Arc<dyn Lock>>,
+}
+
+/// A log that this process continues.
+struct ResumedLog {
+    log: LogWriter,
+    /// It was left while the present manifest counted, which was durable then.
+    is_of_old: bool,
+    written_again: u64,
 }
 
 /// The logs of a manifest on their way into memory.
@@ -219,8 +242,8 @@ struct Replay<'a> {
     kept: Vec<LogEntry>,
     /// Those that were closed, as the manifest says, and are whole.
     ended: Vec<LogEntry>,
-    /// Those that were closed, as they say themselves.
-    closed: Vec<ClosedLog>,
+    /// Those that need not be copied.
+    durable: Vec<DurableLog>,
     /// What came since the manifest was written.
     untold: Untold,
     /// Those that are whole, to be copied, and read up to their last batch.
@@ -245,7 +268,7 @@ impl<'a> Replay<'a> {
             replayed: Replayed::begin(old),
             kept: Vec::new(),
             ended: Vec::new(),
-            closed: Vec::new(),
+            durable: Vec::new(),
             untold: Untold::default(),
             whole: Vec::new(),
             salvaged: Vec::new(),
@@ -290,13 +313,31 @@ impl<'a> Replay<'a> {
                 self.ended.push(*entry);
                 continue;
             }
-            if let Some(closed) = reader.closed(self.directory)?.filter(|_| self.whole.is_empty() && !many) {
-                self.closed.push(ClosedLog { entry: *entry, closed, lock });
-                continue;
+            let may_stay = self.whole.is_empty() && !many;
+            match if may_stay { self.make_durable(entry, &reader, lock)? } else { None } {
+                Some(durable) => self.durable.push(durable),
+                None => self.whole.push((*entry, reader)),
             }
-            self.whole.push((*entry, reader));
         }
         Ok(())
+    }
+
+    /// Makes a log durable in place. None if it has to be copied: because its writer may live, because the system was restarted, or because writing to it fails.
+    fn make_durable(
+        &self,
+        entry: &LogEntry,
+        reader: &LogReader,
+        lock: Option<Arc<dyn Lock>>,
+    ) -> Result<Option<DurableLog>, Failure> {
+        let Some(ending) = reader.ending(self.directory)? else { return Ok(None) };
+        let written_again = if ending.closed_at.is_some() {
+            Some(0)
+        } else if lock.is_some() && ending.has_stamp(self.old.number, self.directory) {
+            reader.secure(self.directory, entry, &ending).ok()
+        } else {
+            None
+        };
+        Ok(written_again.map(|written_again| DurableLog { entry: *entry, ending, written_again, lock }))
     }
 
     /// Opens a log, and keeps others from going on with it, where that can be; before it is read, as whoever has it may be appending.
@@ -320,21 +361,25 @@ impl<'a> Replay<'a> {
         may_go_on.then(lock).flatten()
     }
 
-    /// Goes on with the log that was closed last, if nobody else does.
-    fn resume_log(&mut self) -> Option<LogWriter> {
-        let last = self.closed.last()?;
-        let lock = Arc::clone(last.lock.as_ref()?);
-        let log = LogWriter::resume(self.directory, &last.closed, lock).ok()?;
-        self.closed.pop();
-        Some(log)
+    /// Continues the last log, unless another process does.
+    fn resume_log(&mut self) -> Option<ResumedLog> {
+        let DurableLog { ending, written_again, lock, .. } = self.durable.last()?;
+        let (lock, written_again) = (Arc::clone(lock.as_ref()?), *written_again);
+        let stamped = ending.has_stamp(self.old.number, self.directory).then_some(self.old.number);
+        let mut log = LogWriter::resume(self.directory, ending, stamped, lock).ok()?;
+        log.count_again(written_again);
+        let is_of_old = ending.was_left_at(self.old.number, self.directory);
+        self.durable.pop();
+        Some(ResumedLog { log, is_of_old, written_again })
     }
 
     /// The others take no more batches.
-    fn end_closed(&mut self) {
-        for ClosedLog { entry, closed, .. } in self.closed.drain(..) {
+    fn end_durable(&mut self) {
+        for DurableLog { entry, ending, written_again, .. } in self.durable.drain(..) {
             // The batch with which it was closed may be in the cache only: it is left out.
-            self.ended.push(LogEntry { length: closed.durable, ended: true, ..entry });
-            self.untold.bytes += FRAME_BYTES as u64;
+            self.ended.push(LogEntry { length: ending.length, ended: true, ..entry });
+            let closing = if ending.closed_at.is_some() { FRAME_BYTES as u64 } else { 0 };
+            self.untold.bytes += written_again + closing;
         }
     }
 

@@ -131,10 +131,10 @@ impl Store {
         }
         let first = writer.replayed.next_arrival;
         check_numbers(first, events)?;
-        let Writer { log: Some(log), .. } = &mut *writer else {
+        let Writer { log: Some(log), manifest, .. } = &mut *writer else {
             unreachable!("it was made if there was none")
         };
-        if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
+        if let Err(failure) = log.write(&*self.inner.directory, batch, manifest.number, first) {
             return Err(writer.fail(failure).into());
         }
         let next = first + events.len() as u64;

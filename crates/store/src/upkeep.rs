@@ -74,11 +74,13 @@ impl Drop for Threads {
 /// HEURISTIC: how often a writer looks for requests. A look is one call.
 const REQUESTS_PAUSE: Duration = Duration::from_millis(250);
 
-/// Does what other processes ask for.
+/// Serves the requests of other processes, and says in a log at rest that it is durable.
 fn serve(inner: &Inner, signal: &Signal) {
     inner.forget_requests();
+    let mut written = 0;
     while signal.wait_until(Instant::now().checked_add(REQUESTS_PAUSE)) {
         inner.serve_requests(&|| !signal.is_stopped());
+        inner.bear_witness_at_rest(&mut written);
     }
 }
 

@@ -350,15 +350,20 @@ fn an_import_makes_room_on_a_full_medium_if_so_set() {
 }
 
 #[test]
-fn a_killed_process_on_a_full_medium_leaves_a_store_that_opens() {
+fn a_killed_process_or_a_loss_of_power_on_a_full_medium_leaves_a_store_that_opens() {
     let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
     let (folder, store, stored) = full(settings);
     folder.set_room(None);
     for n in 0..30 {
         append(&store, stored + n, &[9000 + n]);
     }
-    // The log has to be copied, and there is no room for the copy.
-    let left = Simulated::with(folder.medium());
+    // A killed process leaves a log that takes no room.
+    let killed = Simulated::with(folder.medium());
+    killed.set_room(Some(killed.medium().bytes() + 100));
+    let next = open(&killed, &tiny()).unwrap();
+    assert_eq!((next.snapshot().events(), went(&next.housekeeping().unwrap())), (stored + 30, 0));
+    // After a loss of power the log has to be copied, and there is no room for the copy.
+    let left = Simulated::with(folder.medium().after(Crash::Everything, &mut Chance(1)));
     left.set_room(Some(left.medium().bytes() + 100));
     let store = open(&left, &tiny()).unwrap();
     accounted(&store, stored + 30);

@@ -6,7 +6,7 @@
 mod support;
 
 use support::{History, LAYOUT, Row, faulty, open, rows, tiny};
-use tamias_store::io::{Chance, Crash, FaultKind, Medium, Simulated};
+use tamias_store::io::{Chance, Change, Crash, FaultKind, Medium, Simulated};
 use tamias_store::{Durability, Event, Layout};
 
 /// How many images are opened, in thousands, half as many again after failed flushes, and a quarter with several threads; the environment variable TAMIAS_CRASH_IMAGES sets another number.
@@ -23,6 +23,8 @@ fn budget() -> usize {
 struct Check<'a> {
     history: &'a History,
     images: usize,
+    /// Of how many killed processes the next one took over the log.
+    resumed: usize,
     chance: Chance,
 }
 
@@ -37,6 +39,7 @@ impl Check<'_> {
                 let left = medium.after(crash, &mut self.chance);
                 self.image(&left, at);
             }
+            self.killed(&medium, at);
             if let Some(change) = changes.get(at) {
                 medium.apply(change);
             }
@@ -61,6 +64,44 @@ impl Check<'_> {
         }
         if self.images % 32 == 1 {
             self.again(left, &shown, 1);
+        }
+    }
+
+    /// The process is killed there: the next one finds everything that was written, durable or not. What it shows is durable from then on, and so is what it appends to the log that was left.
+    fn killed(&mut self, medium: &Medium, at: usize) {
+        self.images += 1;
+        let folder = Simulated::with(medium.clone());
+        let store = open(&folder, &self.history.options).unwrap();
+        let shown = rows(&store.snapshot());
+        self.history.check_rows(&shown, at);
+        let has_copied =
+            |change: &Change| matches!(change, Change::Create(name) if name.ends_with(".log.tmp"));
+        self.resumed += usize::from(!shown.is_empty() && !folder.changes().iter().any(has_copied));
+        let left = folder.medium().after(Crash::ALL[self.chance.below(8)], &mut self.chance);
+        let durable = rows(&open(&Simulated::with(left), &self.history.options).unwrap().snapshot());
+        assert!(durable == shown, "what is shown is durable");
+        store.append(&[Event { instant: 1, bytes: b"after" }]).unwrap();
+        let left = folder.medium().after(Crash::ALL[self.chance.below(8)], &mut self.chance);
+        let store = open(&Simulated::with(left), &self.history.options).unwrap();
+        assert_eq!(store.snapshot().events(), shown.len() as u64 + 1);
+        if self.images % 16 == 1 {
+            self.killed_again(medium, &shown, at);
+        }
+    }
+
+    /// The next process is interrupted as it opens what a killed one has left: by its own death nothing changes, by a loss of power nothing acknowledged is lost.
+    fn killed_again(&mut self, medium: &Medium, shown: &[Row], at: usize) {
+        let folder = Simulated::with(medium.clone());
+        drop(open(&folder, &self.history.options).unwrap());
+        let mut medium = medium.clone();
+        for change in folder.changes() {
+            self.images += 2;
+            let killed =
+                rows(&open(&Simulated::with(medium.clone()), &self.history.options).unwrap().snapshot());
+            assert!(killed == shown, "opening again comes to the same events");
+            let left = medium.after(Crash::ALL[self.chance.below(8)], &mut self.chance);
+            self.history.check(&Simulated::with(left), at);
+            medium.apply(&change);
         }
     }
 
@@ -92,43 +133,49 @@ impl Check<'_> {
 
 #[test]
 fn nothing_acknowledged_is_lost() {
-    let mut images = 0;
+    let (mut images, mut resumed) = (0, 0);
     let mut workloads = 0;
     while images < budget() {
         workloads += 1;
         let history = History::run(Simulated::new(), &tiny(), 30, &mut Chance(workloads));
-        let mut check = Check { history: &history, images: 0, chance: Chance(workloads) };
+        let mut check = Check { history: &history, images: 0, resumed: 0, chance: Chance(workloads) };
         check.all(true);
         images += check.images;
+        resumed += check.resumed;
     }
-    println!("{images} images of {workloads} workloads");
+    assert!(resumed > workloads as usize, "logs are taken over: {resumed}");
+    println!("{images} images of {workloads} workloads, {resumed} logs taken over");
 }
 
 #[test]
 fn nothing_acknowledged_is_lost_after_a_failed_flush() {
-    let mut images = 0;
+    let (mut images, mut resumed) = (0, 0);
     let mut workloads = 0;
     while images < budget() / 2 {
         workloads += 1;
         // Most calls are no flushes, but a failure of any of them must do no harm.
         let history = faulty(FaultKind::Device, workloads * 7 % 300, false, Durability::Sync, workloads);
-        let mut check = Check { history: &history, images: 0, chance: Chance(workloads) };
+        let mut check = Check { history: &history, images: 0, resumed: 0, chance: Chance(workloads) };
         check.all(false);
         images += check.images;
+        resumed += check.resumed;
     }
-    println!("{images} images of {workloads} workloads");
+    assert!(resumed > workloads as usize, "logs are taken over: {resumed}");
+    println!("{images} images of {workloads} workloads, {resumed} logs taken over");
 }
 
 #[test]
 fn nothing_acknowledged_is_lost_with_several_threads() {
-    let mut images = 0;
+    let (mut images, mut resumed) = (0, 0);
     let mut workloads = 0;
     while images < budget() / 4 {
         workloads += 1;
         let history = History::run_threads(&tiny(), 4, 10, workloads);
-        let mut check = Check { history: &history, images: 0, chance: Chance(workloads) };
+        let mut check = Check { history: &history, images: 0, resumed: 0, chance: Chance(workloads) };
         check.all(false);
         images += check.images;
+        resumed += check.resumed;
     }
-    println!("{images} images of {workloads} workloads");
+    assert!(resumed > workloads as usize, "logs are taken over: {resumed}");
+    println!("{images} images of {workloads} workloads, {resumed} logs taken over");
 }

@@ -246,7 +246,7 @@ fn damage_in_the_middle_of_a_log_is_told_in_full() {
     let store = open(&folder, &tiny()).unwrap();
     let error = try_rows(&store.snapshot()).unwrap_err();
     let expected_text = format!(
-        "simulated/{log} is damaged at bytes 152 to 272: a batch in it is not whole, though a later one says it \
+        "simulated/{log} is damaged at bytes 208 to 328: a batch in it is not whole, though a later one says it \
          was flushed; 3 events are lost of unknown times"
     );
     assert_eq!(error.to_string(), expected_text);

@@ -168,7 +168,12 @@ fn a_full_disk_is_no_standstill() {
     let store = open(&folder, &Options { segment_bytes: 1 << 20, ..tiny() }).unwrap();
     append(&store, 940..950);
     let killed = Simulated::with(folder.medium());
+    // The next process goes on with the log, which takes no room; after a loss of power it is copied.
+    let lost_power = Simulated::with(folder.medium().after(Crash::Everything, &mut Chance(1)));
     drop(store);
+    no_room(&killed);
+    assert_eq!(open(&killed, &tiny()).unwrap().snapshot().events(), 950);
+    let killed = lost_power;
     no_room(&killed);
     let before = listing(&killed);
     assert!(open(&killed, &tiny()).unwrap_err().to_string().contains("space"));
@@ -509,4 +514,49 @@ fn an_opening_or_a_repair_that_fails_leaves_no_copy_of_the_log() {
         }
         assert!(failed > 10, "{failed}, repair: {is_repair}");
     }
+}
+
+/// The next process used to find it in the system's cache, and a loss of power took it after it was shown.
+#[test]
+fn what_a_failed_flush_has_left_in_the_cache_is_written_again_in_its_place() {
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    for batches in 0..3 {
+        let folder = Simulated::new();
+        let first = open(&folder, &roomy).unwrap();
+        (0..batches).for_each(|n| append(&first, n..n + 1));
+        let log = names(&folder, ".log");
+        // Writing goes well, flushing does not.
+        folder.fail(Some(Fault { at: folder.calls() + 3, forever: true, kind: FaultKind::Device }));
+        let failed =
+            (0..9).find(|n| first.append(&[Event { instant: 100 + n, bytes: b"in doubt" }]).is_err());
+        folder.fail(None);
+        let left = Simulated::with(folder.medium());
+        let second = open(&left, &roomy).unwrap();
+        let shown = rows(&second.snapshot());
+        assert!(shown.len() >= batches as usize, "{failed:?}");
+        let after = Simulated::with(left.medium().after(Crash::Nothing, &mut Chance(1)));
+        assert_eq!(rows(&open(&after, &roomy).unwrap().snapshot()), shown, "{batches}");
+        if batches > 0 {
+            assert_eq!(names(&left, ".log"), log, "it is the same log");
+        }
+    }
+}
+
+/// Whoever has lost the store's lock may still be writing to its log.
+#[test]
+fn a_log_whose_writer_lives_is_not_taken_over() {
+    let folder = Simulated::new();
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let first = open(&folder, &roomy).unwrap();
+    append(&first, 0..5);
+    let log = names(&folder, ".log");
+    folder.remove("lock").unwrap();
+    let second = open(&folder, &roomy).unwrap();
+    let contents = || folder.medium().contents(folder.medium().find(&log[0]).unwrap()).to_vec();
+    let before = contents();
+    append(&second, 5..6);
+    assert_eq!((contents(), names(&folder, ".log").len()), (before, 2), "it was copied into another");
+    assert!(first.append(&[Event { instant: 1, bytes: b"lost" }]).is_err());
+    drop((first, second));
+    assert_eq!(open(&folder, &roomy).unwrap().snapshot().events(), 6);
 }

@@ -96,6 +96,10 @@ impl Directory for Busy {
     }
 
     fn create_with(&self, _: Option<Permissions>) {}
+
+    fn boot(&self) -> Option<u64> {
+        self.folder.boot()
+    }
 }
 
 /// A file of such a folder.

@@ -502,3 +502,37 @@ fn a_log_of_small_batches_is_sealed_before_it_is_many_times_as_long_as_its_event
     let log_bytes = reader.housekeeping().unwrap().usage.logs;
     assert!(log_bytes < 3 << 10, "{log_bytes} bytes of logs");
 }
+
+/// As many lives as there are minutes in a night, each of which has something to seal: neither the files nor the calls that a life makes become more and more.
+#[test]
+fn lives_that_each_seal_a_little_leave_few_files_and_make_no_more_calls_than_the_first() {
+    let folder = Simulated::new();
+    // Two kilobytes are worth a segment, and 64 lives fill one.
+    let options = Options { segment_bytes: 128 << 10, segments: LAYOUT, ..Options::default() };
+    let lives = 600;
+    let mut calls = Vec::new();
+    let mut most_small = 0;
+    for life in 0..lives {
+        let before = folder.calls();
+        let store = open(&folder, &options).unwrap();
+        let documents: Vec<(u64, String)> = (0..24).map(|n| document(life * 24 + n)).collect();
+        append(&store, &documents);
+        drop(store);
+        calls.push(folder.calls() - before);
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
+        let segments = reader.snapshot().unwrap().segments();
+        let small = |segment: &&SegmentInfo| segment.document_bytes <= 64 << 10;
+        most_small = most_small.max(segments.iter().filter(small).count());
+    }
+    assert!(most_small <= 32, "{most_small} small segments at once");
+    let files = folder.medium().names().count();
+    assert!(files < 60, "{files} files, of which {} are full", lives * 24 * 101 / (128 << 10));
+    let (early, late) = calls.split_at(calls.len() / 2);
+    let most = |calls: &[u64]| calls.iter().max().copied().unwrap();
+    println!(
+        "{most_small} small segments at once, {files} files; calls: {} then {}",
+        most(early),
+        most(late)
+    );
+    assert!(most(late) <= most(early) * 3 / 2, "{} calls, then {}", most(early), most(late));
+}

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::time::{Duration, Instant};
+
 use support::{LAYOUT, open};
 use tamias_store::io::{Change, Simulated};
 use tamias_store::{Event, Options, Store};
@@ -64,4 +66,65 @@ fn what_is_appended_by_the_thousand_is_written_into_the_log_and_into_a_segment()
     store.seal().unwrap();
     let (written, segments) = (written(&folder), segments(&store));
     assert!(written <= log + segments + OTHERS, "{written} bytes: {log} in the log, {segments} in segments");
+}
+
+/// So many processes append 40 events each, in batches of so many, and are killed. Returns the bytes that they write for each byte that they append, and what they leave.
+fn written_by_the_killed(runs: u64, of: usize, options: &Options) -> (f64, Simulated) {
+    let mut folder = Simulated::new();
+    let (mut all, mut appended) = (0, 0);
+    for run in 0..runs {
+        let store = open(&folder, options).unwrap();
+        assert_eq!(store.snapshot().events(), run * 40, "all that was acknowledged");
+        batches(40, of, |events| {
+            store.append(events).unwrap();
+        });
+        appended += 40 * DOCUMENT_BYTES;
+        all += written(&folder);
+        folder = Simulated::with(folder.medium());
+    }
+    let store = open(&folder, options).unwrap();
+    assert_eq!(store.snapshot().verify().unwrap(), []);
+    assert_eq!(store.snapshot().events(), runs * 40);
+    (all as f64 / appended as f64, folder)
+}
+
+/// Each process used to copy the whole log: 100 of them wrote some 50 times what they appended.
+#[test]
+fn a_process_continues_the_log_of_one_that_was_killed() {
+    let (all, folder) = written_by_the_killed(100, 5, &options());
+    println!("{all:.2} bytes written per byte appended in eight batches");
+    assert!(all < 1.5, "{all} bytes written per byte appended");
+    let logs = folder.medium().names().filter(|name| name.ends_with(".log")).count();
+    assert_eq!(logs, 1, "one log goes on");
+    // If there is one batch only, all is written twice.
+    let (all, _) = written_by_the_killed(100, 40, &options());
+    println!("{all:.2} bytes written per byte appended in one batch");
+    assert!(all < 2.4, "{all} bytes written per byte appended");
+}
+
+#[test]
+fn what_was_at_rest_when_its_process_was_killed_is_not_written_again() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { background: true, ..options() }).unwrap();
+    batches(100, 100, |events| {
+        store.append(events).unwrap();
+    });
+    let appended = written(&folder);
+    let begun = Instant::now();
+    while written(&folder) == appended {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the log says that it is durable");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let left = Simulated::with(folder.medium());
+    let next = open(&left, &options()).unwrap();
+    assert_eq!(next.snapshot().events(), 100);
+    let name = left.medium().names().find(|name| name.ends_with(".log")).cloned().unwrap();
+    let log = left.medium().find(&name).unwrap();
+    let to_log = |change: &Change| match change {
+        Change::Write(file, _, bytes) if *file == log => bytes.len(),
+        _ => 0,
+    };
+    let bytes: usize = left.changes().iter().map(to_log).sum();
+    assert_eq!(bytes, 56, "only the batch that says that the others are durable may be lost");
+    assert!(left.changes().iter().any(|change| matches!(change, Change::Flush(file, _) if *file == log)));
 }

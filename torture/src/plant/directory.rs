@@ -136,6 +136,10 @@ impl Directory for Planted {
         self.inner.create_with(permissions);
     }
 
+    fn boot(&self) -> Option<u64> {
+        self.inner.boot()
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         match self.plant {
             Plant::TornRename => self.copy(from, to),

@@ -90,6 +90,10 @@ impl Directory for Worn {
         self.inner.create_with(permissions);
     }
 
+    fn boot(&self) -> Option<u64> {
+        self.inner.boot()
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         self.inner.rename(from, to)
     }

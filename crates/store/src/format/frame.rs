@@ -13,8 +13,11 @@ pub enum Word {
     /// Its writer has closed it with this batch, which is empty: all before it was flushed, and that process writes nothing more. In place of the position of a source it has the number
     /// of the manifest that counted then.
     Closed,
-    /// A later process goes on with it: this batch, which is empty, stands where it was closed.
+    /// A later process continues a log that was closed: this batch, which is empty, has replaced the one that closed the log. It has a stamp as well, or 0.
     Resumed,
+    /// A process writes to the log from here on, and holds a lock on it. In place of the position of a source this batch, which is empty, has a stamp: the number of the manifest that counts, and was
+    /// durable, combined with the boot id of the system by exclusive or.
+    Stamp,
 }
 
 /// The fixed part of a batch in a log. After it come the instants (8 bytes an event), the ends (4 bytes an event, counted
@@ -89,6 +92,7 @@ impl Frame {
                 0 => Word::None,
                 1 => Word::Closed,
                 2 => Word::Resumed,
+                3 => Word::Stamp,
                 _ => return None,
             },
         };
@@ -125,7 +129,7 @@ mod tests {
             source_note_bytes: 0,
             word: Word::Closed,
         };
-        for word in [Word::None, Word::Closed, Word::Resumed] {
+        for word in [Word::None, Word::Closed, Word::Resumed, Word::Stamp] {
             let frame = Frame { word, ..empty };
             assert_eq!(Frame::decode(5, &frame.encode(5)), Some(frame));
             let filled = [

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
 #[cfg(target_os = "linux")]
@@ -105,7 +105,27 @@ fn flush_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What Linux calls each of its starts by.
+#[cfg(target_os = "linux")]
+fn boot() -> Option<u64> {
+    static BOOT: OnceLock<Option<u64>> = OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(16).collect();
+        u64::from_str_radix(&digits, 16).ok()
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn boot() -> Option<u64> {
+    None
+}
+
 impl Directory for Disk {
+    fn boot(&self) -> Option<u64> {
+        boot()
+    }
+
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.root)? {

@@ -49,6 +49,9 @@ pub trait Directory: Send + Sync + Debug {
     fn path(&self, name: &str) -> PathBuf;
     /// Gives the files that are created from now on these permissions, so that what was private stays so.
     fn create_with(&self, permissions: Option<Permissions>);
+    /// A number that the operating system has had since it was started, and has never had before: as long as it is the same no power was lost, and files read as they were written. None where the
+    /// system tells no such thing.
+    fn boot(&self) -> Option<u64>;
 }
 
 /// What a name in a folder stands for.

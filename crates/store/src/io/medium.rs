@@ -85,6 +85,8 @@ pub struct Medium {
     durable_names: BTreeMap<String, usize>,
     /// Changes not flushed yet, in order.
     pending: Vec<Pending>,
+    /// How often power was lost.
+    pub(super) boot: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -238,7 +240,7 @@ impl Medium {
 
     /// What a loss of power leaves: a medium on which everything that is seen is durable.
     pub fn after(&self, crash: Crash, chance: &mut Chance) -> Medium {
-        let mut left = Medium { pending: Vec::new(), ..self.clone() };
+        let mut left = Medium { pending: Vec::new(), boot: self.boot + 1, ..self.clone() };
         let prefix = chance.below(self.pending.len() + 1);
         for (at, change) in self.pending.iter().enumerate() {
             let names = change.file().is_none();
@@ -272,8 +274,13 @@ impl Medium {
                 }
                 (Crash::Subset, _) if chance.below(2) == 0 => left.keep(change),
                 (Crash::Zeros, Pending::Write(file, offset, bytes)) => {
-                    let zeros = vec![0; bytes.len()];
-                    left.keep(&Pending::Write(*file, *offset, zeros.into()));
+                    // Only what the file has grown by: what was there before is overwritten, or is not.
+                    let there = left.files.get(*file).map_or(0, |contents| contents.durable.len() as u64);
+                    let (begin, end) = ((*offset).max(there), *offset + bytes.len() as u64);
+                    if begin < end {
+                        let zeros = vec![0; (end - begin) as usize];
+                        left.keep(&Pending::Write(*file, begin, zeros.into()));
+                    }
                 }
                 (Crash::Zeros, _) => left.keep(change),
                 (Crash::NamesLost, _) if !names => left.keep(change),

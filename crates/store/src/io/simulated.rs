@@ -287,6 +287,10 @@ impl Directory for Simulated {
     }
 
     fn create_with(&self, _: Option<Permissions>) {}
+
+    fn boot(&self) -> Option<u64> {
+        Some(self.shared().medium.boot << 32)
+    }
 }
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! A batch as it stands in a log.
 
 use crate::event::Event;
-use crate::format::{Frame, Key};
+use crate::format::{ALIGNMENT, Frame, Key};
 use crate::manifest::SourceMark;
 use crate::run;
 
@@ -30,7 +30,7 @@ impl SourcePosition<'_> {
 #[derive(Debug)]
 pub(crate) struct StoredBatch<'a> {
     pub(crate) frame: Frame,
-    pub(super) body: &'a [u8],
+    body: &'a [u8],
     events: Vec<Event<'a>>,
     source_name: &'a str,
     source_note: &'a [u8],
@@ -57,6 +57,13 @@ impl<'a> StoredBatch<'a> {
             start = end + 1;
         }
         (start == documents.len()).then_some(StoredBatch { frame, body, events, source_name, source_note })
+    }
+
+    /// Adds its bytes, under this frame, as they stand in a log.
+    pub(super) fn write_to(&self, out: &mut Vec<u8>, frame: &Frame, seed: u32) {
+        out.extend_from_slice(&frame.encode(seed));
+        out.extend_from_slice(self.body);
+        out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
     }
 
     /// Its events as runs, numbered.

@@ -11,7 +11,7 @@ use crate::format::{
     NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Word, aligned, checksum,
 };
 use crate::history::Untold;
-use crate::io::{Directory, File, read_past};
+use crate::io::{Directory, File, read_past, write_all_at};
 use crate::manifest::LogEntry;
 use crate::named;
 
@@ -38,14 +38,35 @@ impl Rest {
     }
 }
 
-/// A log that its writer has closed.
+/// How a log ends that nothing follows but whole batches.
 #[derive(Debug)]
-pub(crate) struct Closed {
+pub(crate) struct Ending {
     pub(super) header: Header,
-    /// Up to here it was durable before. The batch that says so follows.
-    pub(crate) durable: u64,
-    /// The manifest that counted then.
-    pub(super) manifest: u64,
+    /// The end of the last batch, without the one that closed the log.
+    pub(crate) length: u64,
+    /// Up to here the log is known to have been flushed. All of it, if it was closed.
+    pub(super) durable: u64,
+    /// The manifest that counted when the log was closed, if it was. Its writer writes nothing more to it.
+    pub(crate) closed_at: Option<u64>,
+    /// The stamp of the process that wrote to it last; 0 if there is none.
+    stamp: u64,
+}
+
+impl Ending {
+    /// Whether this manifest counted, and was durable, when the log was left.
+    pub(crate) fn was_left_at(&self, manifest: u64, directory: &dyn Directory) -> bool {
+        self.closed_at.map_or_else(|| self.has_stamp(manifest, directory), |closed| closed == manifest)
+    }
+
+    /// Whether the last process that wrote to the log locked it, while this manifest counted, and the system was not restarted since.
+    pub(crate) fn has_stamp(&self, manifest: u64, directory: &dyn Directory) -> bool {
+        directory.boot().is_some_and(|boot| self.stamp == stamp(boot, manifest))
+    }
+}
+
+/// What a process that writes to a log leaves in it: it holds the lock on the log, and this manifest is durable, in this boot of the system.
+pub(super) fn stamp(boot: u64, manifest: u64) -> u64 {
+    boot ^ manifest
 }
 
 /// A log being read, batch by batch, from where it was left the last time.
@@ -64,6 +85,10 @@ pub(crate) struct LogReader {
     pub(crate) untold: Untold,
     /// The batch that was taken last, if the log was closed with it.
     closing: Option<Frame>,
+    /// Up to here a batch, or the manifest, says that the log was flushed.
+    flushed: u64,
+    /// The latest stamp; 0 if there is none.
+    stamp: u64,
     /// The log was closed there: nothing behind it counts.
     end: Option<u64>,
     /// Nothing behind it is looked at, though a writer may have written more.
@@ -105,6 +130,8 @@ impl LogReader {
             told: entry.length,
             untold: Untold::default(),
             closing: None,
+            flushed: entry.length.max(HEADER_BYTES as u64),
+            stamp: 0,
             end: entry.ended.then_some(entry.length.min(NUMBER_MAX)),
             seen: u64::MAX,
             next_arrival: None,
@@ -139,15 +166,48 @@ impl LogReader {
         Ok(self.end.map_or(length, |end| end.min(length)))
     }
 
-    /// Whether its writer has closed it, with the last batch that there is. To be asked when it was read to its end.
-    pub(crate) fn closed(&self, directory: &dyn Directory) -> Result<Option<Closed>, Failure> {
-        let length = self.length().map_err(Failure::during(directory, &self.name, Operation::Read))?;
-        let closing = self.closing.filter(|_| self.end.is_none() && length == self.offset);
-        Ok(closing.map(|frame| Closed {
+    /// How the log ends. None if bytes follow the last whole batch. Call this once it was read to its end.
+    pub(crate) fn ending(&self, directory: &dyn Directory) -> Result<Option<Ending>, Failure> {
+        let file_bytes = self.length().map_err(Failure::during(directory, &self.name, Operation::Read))?;
+        let length = self.lasting_bytes();
+        let ending = Ending {
             header: self.header,
-            durable: self.lasting_bytes(),
-            manifest: frame.source_position,
-        }))
+            length,
+            durable: if self.closing.is_some() { length } else { self.flushed.min(length) },
+            closed_at: self.closing.map(|frame| frame.source_position),
+            stamp: self.stamp,
+        };
+        Ok((self.end.is_none() && file_bytes == self.offset).then_some(ending))
+    }
+
+    /// Makes durable what a killed process has left in this log. After a failed flush the system may hold batches in its cache only and take them for written, so that another flush would not
+    /// write them. So every batch that nothing calls flushed is written again, in its own place and with the same bytes, and then the file is flushed. Returns how many bytes of batches with
+    /// events or sources these were. The caller holds the lock on the log.
+    pub(crate) fn secure(
+        &self,
+        directory: &dyn Directory,
+        entry: &LogEntry,
+        ending: &Ending,
+    ) -> Result<u64, Failure> {
+        let file = directory.open_for_writing(&self.name);
+        let file = file.map_err(Failure::during(directory, &self.name, Operation::Open))?;
+        let (mut at, mut bytes, mut again) = (HEADER_BYTES as u64, Vec::new(), 0);
+        let mut written = Ok(());
+        if ending.durable < ending.length {
+            self.read_again(directory, entry, |batch| {
+                let end = at + batch.frame.total_bytes();
+                if end > ending.durable && written.is_ok() {
+                    bytes.clear();
+                    batch.write_to(&mut bytes, &batch.frame, self.header.seed());
+                    written = write_all_at(&*file, at, &bytes);
+                    again += if batch.is_witness() { 0 } else { bytes.len() as u64 };
+                }
+                at = end;
+            })?;
+        }
+        written.map_err(Failure::during(directory, &self.name, Operation::Write))?;
+        file.flush().map_err(Failure::during(directory, &self.name, Operation::Flush))?;
+        Ok(again)
     }
 
     /// What was read of it, but for the batch with which it is closed: whoever goes on with it writes another one in the place of that.
@@ -333,6 +393,10 @@ impl LogReader {
             self.untold.count(&frame);
         }
         self.closing = (frame.word == Word::Closed).then_some(frame);
+        self.flushed = self.flushed.max(frame.flushed);
+        if matches!(frame.word, Word::Resumed | Word::Stamp) {
+            self.stamp = frame.source_position;
+        }
         self.least_arrival = frame.first_arrival + u64::from(frame.events);
         self.next_arrival = Some(self.least_arrival);
         self.offset += frame.total_bytes();

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use super::batch::{SourcePosition, StoredBatch, WINDOW_BYTES};
-use super::reader::Closed;
+use super::reader::{Ending, stamp};
 use crate::error::{Failure, Operation};
 use crate::event::Event;
 use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, Word, checksum};
 use crate::history::Untold;
-use crate::io::{Directory, File, Lock, write_all_at};
+use crate::io::{Directory, File, Lock, LockKind, write_all_at};
 use crate::manifest::LogEntry;
 use crate::retire;
 
@@ -62,11 +62,19 @@ impl EncodedBatch {
     }
 
     /// An empty batch that says something of the log.
-    fn saying(word: Word) -> EncodedBatch {
+    fn saying(word: Word, what: u64) -> EncodedBatch {
         let mut batch = EncodedBatch::new(&[], None);
         batch.frame.word = word;
+        batch.frame.source_position = what;
         batch
     }
+}
+
+/// Keeps other processes from writing to a new log. None on systems where an exclusive lock blocks readers as well.
+fn lock_for_writing(directory: &dyn Directory, name: &str) -> Option<Arc<dyn Lock>> {
+    let lock = directory.lock(name, LockKind::Exclusive).ok().flatten()?;
+    directory.open(name).and_then(|file| file.read_at(0, &mut [0])).ok()?;
+    Some(Arc::from(lock))
 }
 
 /// The end of a log to which batches are appended.
@@ -89,7 +97,9 @@ pub(crate) struct LogWriter {
     /// The log was closed, while the manifest of this number counted: the batch that says so follows what is written and flushed. Before anything is written another one takes its place, and is
     /// flushed, so that no loss of power makes the log again what it was before.
     closed: Option<u64>,
-    /// Of a log that another process began: keeps others from going on with it as well.
+    /// The manifest in the stamp that was written last.
+    stamped: Option<u64>,
+    /// Keeps other processes from writing to the log. None for a new log where such a lock would also block readers.
     lock: Option<Arc<dyn Lock>>,
 }
 
@@ -187,9 +197,7 @@ impl LogCopy {
         // By the time a manifest names the log all of it is flushed, so each batch may say so of those before it.
         let frame = Frame { flushed: self.log.written + self.bytes.len() as u64, ..batch.frame };
         self.next_arrival = frame.first_arrival + u64::from(frame.events);
-        self.bytes.extend_from_slice(&frame.encode(self.log.seed));
-        self.bytes.extend_from_slice(batch.body);
-        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+        batch.write_to(&mut self.bytes, &frame, self.log.seed);
         if self.bytes.len() >= WINDOW_BYTES { self.write(directory) } else { Ok(()) }
     }
 
@@ -234,6 +242,7 @@ impl LogWriter {
         }
         let written = HEADER_BYTES as u64;
         let seed = header.seed();
+        let lock = lock_for_writing(directory, &unfinished);
         Ok(LogWriter {
             number,
             unnamed: true,
@@ -245,17 +254,19 @@ impl LogWriter {
             flushed: 0,
             witnessed: written,
             closed: None,
-            lock: None,
+            stamped: None,
+            lock,
         })
     }
 
-    /// Goes on with a log that the process before has closed, and that has been read since the lock on it was taken.
+    /// Continues a log that an earlier process has left. All of it is durable, and it was read after the lock was taken. `stamped` is the manifest in its last stamp, if that stamp still holds.
     pub(crate) fn resume(
         directory: &dyn Directory,
-        closed: &Closed,
+        ending: &Ending,
+        stamped: Option<u64>,
         lock: Arc<dyn Lock>,
     ) -> Result<LogWriter, Failure> {
-        let Closed { header, durable, manifest } = *closed;
+        let Ending { header, length, durable, closed_at, .. } = *ending;
         let (number, name) = (header.number, FileKind::Log.name(header.number));
         let file = directory.open_for_writing(&name);
         let file = file.map_err(Failure::during(directory, &name, Operation::Open))?;
@@ -265,11 +276,12 @@ impl LogWriter {
             file,
             name,
             seed: header.seed(),
-            written: durable,
+            written: length,
             uncounted: Untold::default(),
-            flushed: durable,
+            flushed: length,
             witnessed: durable,
-            closed: Some(manifest),
+            closed: closed_at,
+            stamped,
             lock: Some(lock),
         })
     }
@@ -289,6 +301,11 @@ impl LogWriter {
     /// What it takes of the medium.
     pub(crate) fn bytes(&self) -> u64 {
         self.written + self.closing_bytes()
+    }
+
+    /// Counts bytes that were written again before the log was continued.
+    pub(crate) fn count_again(&mut self, bytes: u64) {
+        self.uncounted.bytes += bytes;
     }
 
     /// Whether nothing was written to it since it was closed, while this manifest counted.
@@ -322,17 +339,34 @@ impl LogWriter {
         }
     }
 
+    /// Whether much is durable that no batch calls durable yet.
+    pub(crate) fn is_worth_a_witness(&self) -> bool {
+        // HEURISTIC: a witness takes one frame. If less is unproven, the next process can as well write it again.
+        self.flushed.saturating_sub(self.witnessed) >= 8 * FRAME_BYTES as u64
+    }
+
     /// Writes an empty batch that says how far the log is durable: what is damaged before it cannot pass for the log's end. It need not be
     /// durable itself.
     pub(crate) fn bear_witness(
         &mut self,
         directory: &dyn Directory,
+        manifest: u64,
         next_arrival: u64,
     ) -> Result<(), Failure> {
         if self.flushed <= self.witnessed || self.flushed != self.written {
             return Ok(());
         }
-        self.write(directory, EncodedBatch::new(&[], None), next_arrival)?;
+        self.write_witness(directory, manifest, next_arrival)
+    }
+
+    /// The same, whether or not anything says so already.
+    pub(crate) fn write_witness(
+        &mut self,
+        directory: &dyn Directory,
+        manifest: u64,
+        next_arrival: u64,
+    ) -> Result<(), Failure> {
+        self.write(directory, EncodedBatch::new(&[], None), manifest, next_arrival)?;
         // The next one has to tell of more than of this one.
         self.witnessed = self.written;
         Ok(())
@@ -346,38 +380,50 @@ impl LogWriter {
         manifest: u64,
         next_arrival: u64,
     ) -> Result<(), Failure> {
-        let mut batch = EncodedBatch::saying(Word::Closed);
-        batch.frame.source_position = manifest;
-        self.write(directory, batch, next_arrival)?;
+        self.write(directory, EncodedBatch::saying(Word::Closed, manifest), manifest, next_arrival)?;
         self.flush(directory)
     }
 
-    /// Takes back that the log is closed, before anything is written behind it.
-    fn reopen(&mut self, directory: &dyn Directory, next_arrival: u64) -> Result<(), Failure> {
-        let mut batch = EncodedBatch::saying(Word::Resumed);
-        self.put(&mut batch, next_arrival).map_err(Failure::during(
+    /// Replaces the batch that closed the log, and flushes that, before anything is written behind it.
+    fn reopen(&mut self, directory: &dyn Directory, manifest: u64, next_arrival: u64) -> Result<(), Failure> {
+        let stamp = self.stamp(directory, manifest).unwrap_or_default();
+        self.put(&mut EncodedBatch::saying(Word::Resumed, stamp), next_arrival).map_err(Failure::during(
             directory,
             &self.name,
             Operation::Write,
         ))?;
         self.closed = None;
+        self.stamped = Some(manifest);
         self.flush(directory)?;
         self.witnessed = self.flushed;
         Ok(())
     }
 
-    /// Writes a batch behind the others; on failure the log is as before, or the failure is final.
+    /// The stamp of this process. None where no lock keeps others from the log, or the system has no boot id: the next process copies such a log.
+    fn stamp(&self, directory: &dyn Directory, manifest: u64) -> Option<u64> {
+        directory.boot().filter(|_| self.lock.is_some()).map(|boot| stamp(boot, manifest))
+    }
+
+    /// Writes a batch behind the others, while this manifest counts, and a stamp before it unless the last one names that manifest. On failure the log is as before, or the failure is final.
     pub(crate) fn write(
         &mut self,
         directory: &dyn Directory,
-        mut batch: EncodedBatch,
+        batch: EncodedBatch,
+        manifest: u64,
         first_arrival: u64,
     ) -> Result<(), Failure> {
         if self.closed.is_some() {
-            self.reopen(directory, first_arrival)?;
+            self.reopen(directory, manifest, first_arrival)?;
         }
-        self.put(&mut batch, first_arrival).or_else(|error| {
+        let before = (self.written, self.stamped, self.uncounted);
+        let missing = self.stamp(directory, manifest).filter(|_| self.stamped != Some(manifest));
+        let stamp = missing.map(|stamp| EncodedBatch::saying(Word::Stamp, stamp));
+        self.stamped = Some(manifest);
+        let put =
+            stamp.into_iter().chain([batch]).try_for_each(|mut batch| self.put(&mut batch, first_arrival));
+        put.or_else(|error| {
             let failure = Failure::during(directory, &self.name, Operation::Write)(error);
+            (self.written, self.stamped, self.uncounted) = before;
             // What was written of it must not stay before a later batch.
             self.file.set_length(self.written).map_err(Failure::during(
                 directory,

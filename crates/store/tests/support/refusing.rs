@@ -122,6 +122,10 @@ impl Directory for Refusing {
     fn create_with(&self, permissions: Option<Permissions>) {
         self.folder.create_with(permissions);
     }
+
+    fn boot(&self) -> Option<u64> {
+        self.folder.boot()
+    }
 }
 
 /// What a device answers that cannot read.

@@ -239,6 +239,19 @@ pub trait Codec: Send + Sync {
         Ok(BlockTexts::default())
     }
 
+    /// The first of these names of parts of a block in columns that the codec does not know: [`texts`](Codec::texts) does not look into such a part, so that nobody knows what it holds. By
+    /// default all are known.
+    ///
+    /// # Errors
+    /// As for [`times`](Codec::times).
+    fn unknown_part<'n>(
+        &self,
+        _block: &dyn Parts,
+        _names: &[&'n str],
+    ) -> Result<Option<&'n str>, DecodeError> {
+        Ok(None)
+    }
+
     /// Decodes one document, without its line feed; `None` beyond the last. For codecs that need not decode all of them.
     ///
     /// # Errors

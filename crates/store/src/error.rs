@@ -374,6 +374,16 @@ pub enum AppendError {
         /// The limit.
         most: usize,
     },
+    /// The names and notes of all sources together are too long. Each manifest holds them.
+    #[error(
+        "names and notes of all sources would take {bytes} bytes, more than {most}; use fewer sources, or shorter names and notes"
+    )]
+    SourcesTooLarge {
+        /// What they would take.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
     /// The source's note is too long.
     #[error("the source's note has {bytes} bytes; at most {most} are kept")]
     SourceNoteTooLong {
@@ -445,17 +455,29 @@ pub enum DeleteError {
 }
 
 /// The place of a text that no event has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}, block {block}, part `{part}`: {what} that no event of the block has", .file.display())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrayText {
     /// The file.
     pub file: PathBuf,
-    /// The index of the block in the file, from 0.
-    pub block: usize,
-    /// The part of the block.
-    pub part: String,
+    /// The index of the block in the file, from 0. None if the text is in no block.
+    pub block: Option<usize>,
+    /// The part, if the text is in one.
+    pub part: Option<String>,
     /// The kind of text. The text itself is not included.
     pub what: String,
+}
+
+impl fmt::Display for StrayText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(block) = self.block {
+            write!(f, ", block {block}")?;
+        }
+        if let Some(part) = &self.part {
+            write!(f, ", part `{part}`")?;
+        }
+        write!(f, ": {}", self.what)
+    }
 }
 
 /// Why the memtable was not flushed or sealed. Acknowledged events are as safe as before.

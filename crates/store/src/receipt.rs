@@ -18,7 +18,7 @@ use crate::io::{Directory, Disk, NameKind, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
 use crate::marks::Arrivals;
 use crate::named::unfinished;
-use crate::segment::Segment;
+use crate::segment::{Beside, Segment};
 use crate::snapshot::Snapshot;
 
 /// What was erased, and what was left.
@@ -73,6 +73,9 @@ pub enum ReceiptCheck {
     /// None of the erased events is there, but a text that no event has.
     Stray(StrayText),
 }
+
+/// Nobody knows whether such a part holds an erased text.
+const UNKNOWN_PART: &str = "a part that this program does not know";
 
 const MAGIC: [u8; 8] = *b"\x89TMrecpt";
 const VERSION: u32 = 2;
@@ -133,13 +136,34 @@ impl Proof {
         let found = segment.texts_of(&block)?;
         self.blocks += 1;
         self.texts += found.texts;
-        let number_of = segment.entry.number;
-        if let Some(Stray { part, what }) = found.stray
-            && self.strays.last().is_none_or(|(segment, _)| *segment != number_of)
-        {
-            self.strays.push((number_of, StrayText { file: path, block: number, part, what }));
+        let unknown = segment.unknown_part(number, &block)?.map(|part| (part, UNKNOWN_PART.to_owned()));
+        let of_no_event = |Stray { part, what }| (part, format!("{what} that no event of the block has"));
+        if let Some((part, what)) = found.stray.map(of_no_event).or(unknown) {
+            self.stray(segment, StrayText { file: path, block: Some(number), part: Some(part), what });
         }
         Ok(())
+    }
+
+    /// Looks for bytes and parts of a segment that belong to none of its blocks.
+    fn beside_blocks(&mut self, segment: &Arc<Segment>) -> Result<(), ReadError> {
+        let (part, what) = match segment.beside_blocks()? {
+            None => return Ok(()),
+            Some(Beside::Part(name)) => (Some(name), UNKNOWN_PART.to_owned()),
+            Some(Beside::Bytes(range)) => (
+                None,
+                format!("something in bytes {} to {}, which belong to no part", range.start, range.end),
+            ),
+        };
+        self.stray(segment, StrayText { file: segment.path(), block: None, part, what });
+        Ok(())
+    }
+
+    /// Notes the first stray text of a segment.
+    fn stray(&mut self, segment: &Segment, stray: StrayText) {
+        let number = segment.entry.number;
+        if self.strays.last().is_none_or(|(segment, _)| *segment != number) {
+            self.strays.push((number, stray));
+        }
     }
 
     /// Nothing is there that should not be.
@@ -163,6 +187,7 @@ impl Snapshot {
             for number in 0..segment.load()?.index().blocks.len() {
                 proof.block(&segment, number, gone)?;
             }
+            proof.beside_blocks(&segment)?;
         }
         for run in &self.state.memtable {
             let events = (0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index))));

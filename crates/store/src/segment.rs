@@ -13,5 +13,5 @@ mod writer;
 pub use block::Block;
 pub use column_block::ColumnBlock;
 pub(crate) use numbers::Numbers;
-pub(crate) use reader::{Environment, Segment};
+pub(crate) use reader::{Beside, Environment, Segment};
 pub(crate) use writer::{Sealed, Written, write_sorted};

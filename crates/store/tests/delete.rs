@@ -654,3 +654,62 @@ fn what_was_removed_does_not_come_back_with_a_repair_of_something_else() {
     assert!(left.len() >= 10 && left.iter().all(|row| row.0 >= 20), "{left:?}");
     assert_eq!(held.events(), 40);
 }
+
+/// Writes into the first byte of the latest segment that no checksum covers: between two parts.
+fn write_between_parts(folder: &Simulated, store: &Store) {
+    let segment = folder.list().unwrap().into_iter().filter(|name| name.ends_with(".segment")).max().unwrap();
+    let file = folder.open_for_writing(&segment).unwrap();
+    let is_between = |at: &u64| {
+        let mut before = [0];
+        file.read_at(*at, &mut before).unwrap();
+        if before != [0] {
+            return false;
+        }
+        file.write_at(*at, b"e").unwrap();
+        let is_sound = store.snapshot().verify().unwrap().is_empty();
+        if !is_sound {
+            file.write_at(*at, &before).unwrap();
+        }
+        is_sound
+    };
+    assert!((48..file.length().unwrap()).any(|at| is_between(&at)), "all parts are as long as they may be");
+}
+
+/// Two segments of two events each, with bytes between the parts of the later one; the first event is deleted.
+fn with_bytes_between_parts() -> (Simulated, Store) {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let event = |instant, bytes| Event { instant, bytes };
+    store.append_sealed(&[event(1, b"one"), event(2, b"two")], None).unwrap();
+    store.append_sealed(&[event(3, b"three"), event(4, b"four")], None).unwrap();
+    write_between_parts(&folder, &store);
+    store.delete(&[Key { instant: 1, arrival: 0 }]).unwrap();
+    (folder, store)
+}
+
+/// They used to be passed over by the proof, as no query reads them.
+#[test]
+fn no_receipt_is_given_while_a_file_holds_bytes_that_belong_to_no_part() {
+    let (_, store) = with_bytes_between_parts();
+    let error = store.erase().unwrap_err();
+    assert!(matches!(&error, DeleteError::Stray(stray) if stray.part.is_none()), "{error}");
+    assert!(error.to_string().contains("which belong to no part; no receipt is given"), "{error}");
+    // The file was written anew from its events.
+    assert_eq!(store.erase().unwrap().receipt.unwrap().stays.events, 3);
+}
+
+#[test]
+fn no_receipt_is_given_while_a_reader_holds_a_file_with_a_stray_text() {
+    let (folder, store) = with_bytes_between_parts();
+    assert!(matches!(store.erase().unwrap_err(), DeleteError::Stray(_)));
+    write_between_parts(&folder, &store);
+    // By now no file holds the erased event.
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap();
+    let held = reader.snapshot().unwrap();
+    assert!(matches!(store.erase().unwrap_err(), DeleteError::Stray(_)));
+    let erased = store.erase().unwrap();
+    assert!(erased.receipt.is_none() && erased.held.len() == 1, "{erased:?}");
+    drop((held, reader));
+    let receipt = store.erase().unwrap().receipt.unwrap();
+    assert_eq!((receipt.events, receipt.stays.events, receipt.stays.below), (1, 3, 4));
+}

@@ -1,6 +1,7 @@
 //! What the store needs to know about blocks: statistics, which come from the query engine, and columns, which come from `shred`.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover};
@@ -147,6 +148,12 @@ impl Codec for ShreddedBlocks {
         Ok(texts)
     }
 
+    fn unknown_part<'n>(&self, parts: &dyn Parts, names: &[&'n str]) -> Result<Option<&'n str>, DecodeError> {
+        let frames = open(parts)?.frames();
+        let own: HashSet<String> = (0..frames as u32).map(frame_name).collect();
+        Ok(names.iter().copied().find(|name| *name != DIRECTORY && !own.contains(*name)))
+    }
+
     fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {
         decode(parts, |reader| reader.document(index).map(Some))
     }
@@ -248,6 +255,8 @@ mod tests {
     const NOTHING: u8 = 0;
     const IN_COLUMNS: u8 = 1;
     const IN_STATISTICS: u8 = 2;
+    /// A part of a name that this program does not know.
+    const IN_A_PART: u8 = 4;
     /// It leaves nothing, and tells that each event was a tick later.
     const LATER: u8 = 3;
 
@@ -275,6 +284,9 @@ mod tests {
             if self.leaves.load(Relaxed) == IN_COLUMNS {
                 parts[0].bytes = tamias_shred::forge::forgotten(&parts[0].bytes).unwrap();
             }
+            if self.leaves.load(Relaxed) == IN_A_PART {
+                parts.push(NamedPart { name: "later".to_owned(), bytes: b"eve".to_vec() });
+            }
             Some(parts)
         }
 
@@ -293,6 +305,14 @@ mod tests {
             statistics: &[u8],
         ) -> Result<BlockTexts, DecodeError> {
             self.codec.texts(columns, documents, statistics)
+        }
+
+        fn unknown_part<'n>(
+            &self,
+            parts: &dyn Parts,
+            names: &[&'n str],
+        ) -> Result<Option<&'n str>, DecodeError> {
+            self.codec.unknown_part(parts, names)
         }
     }
 
@@ -348,6 +368,7 @@ mod tests {
             (IN_COLUMNS, Layout::Columns, "frame."),
             (IN_STATISTICS, Layout::Columns, "summary"),
             (IN_STATISTICS, Layout::Text, "summary"),
+            (IN_A_PART, Layout::Columns, "later"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let codec = Arc::new(Leaky { codec: ShreddedBlocks::default(), leaves: AtomicU8::new(NOTHING) });
@@ -362,8 +383,8 @@ mod tests {
                 panic!("a receipt was given")
             };
             assert_eq!(file.file_name().unwrap(), "0000000000000002.segment");
-            assert!(block == 0 && part.starts_with(expected), "{part}");
-            assert!(!what.contains("eve"), "{what}");
+            assert!(block == Some(0) && part.as_ref().unwrap().starts_with(expected), "{part:?}");
+            assert!(!what.replace("event", "").contains("eve"), "{what}");
             assert!(tamias_store::Receipt::list(folder.path()).unwrap().is_empty());
             // The file was written anew meanwhile.
             let receipt = store.erase().unwrap().receipt.unwrap();

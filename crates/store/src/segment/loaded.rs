@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::keys::{Keys, ends_fit};
 use crate::codec::{BlockId, Codec, Documents};
 use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, Index, Part, checksum, part};
-use crate::io::{Directory, File, Mapping};
+use crate::format::{BlockEntry, HEADER_BYTES, Index, Part, checksum, part};
+use crate::io::{Directory, File, Mapping, NameKind};
 
 /// Parts this close are read together: the system reads whole pages.
 const PAGE_BYTES: u64 = 4096;
@@ -75,6 +75,9 @@ pub(super) enum Found {
     /// Read into memory, without the documents.
     Read { parts: Places, bytes: Vec<u8> },
 }
+
+/// So many of the bytes between two parts are read at once. There should be fewer than eight.
+const GAP_BYTES: u64 = 64 << 10;
 
 /// Opens a file again that may have been closed meanwhile.
 pub(super) trait Reopen: Send + Sync {
@@ -288,6 +291,28 @@ impl Loaded {
         let start = parts.iter().map(|part| part.range().start).min();
         let end = parts.iter().map(|part| part.range().end).max();
         start.unwrap_or(0)..end.unwrap_or(0)
+    }
+
+    /// The first bytes that belong to no part and are not zeros, between the header and `end`, where the index begins; or those behind the end of the file as it was written.
+    pub(super) fn between_parts(&self, end: u64, file_bytes: u64) -> Result<Option<Range<u64>>, Failure> {
+        let mut parts: Vec<Range<u64>> = self.index.parts.iter().map(|part| part.range()).collect();
+        parts.sort_unstable_by_key(|range| range.start);
+        let mut at = HEADER_BYTES as u64;
+        for part in parts.into_iter().chain(std::iter::once(end..end)) {
+            while at < part.start {
+                let gap = at..part.start.min(at + GAP_BYTES);
+                if self.bytes_of(&gap)?.iter().any(|byte| *byte != 0) {
+                    return Ok(Some(gap));
+                }
+                at = gap.end;
+            }
+            at = at.max(part.end);
+        }
+        let there = match self.directory.kind(&self.name).map_err(self.failure())? {
+            Some(NameKind::File(bytes)) => bytes,
+            _ => file_bytes,
+        };
+        Ok((there > file_bytes).then_some(file_bytes..there))
     }
 
     /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.

@@ -37,6 +37,14 @@ pub(crate) struct Environment {
     open: Mutex<Open>,
 }
 
+/// What a segment should not hold.
+pub(crate) enum Beside {
+    /// A part with this name, which is unknown.
+    Part(String),
+    /// Bytes that belong to no part.
+    Bytes(Range<u64>),
+}
+
 /// Segments that stay open though nobody reads them now: the most recently opened last.
 #[derive(Default)]
 struct Open {
@@ -174,6 +182,40 @@ impl Segment {
     /// The block at a place in the index, deleted events and all.
     pub(crate) fn whole_block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
         Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
+    }
+
+    /// The name of the first part of a block that neither the store nor the codec knows.
+    pub(crate) fn unknown_part(&self, number: usize, block: &Block) -> Result<Option<String>, ReadError> {
+        let loaded = self.load()?;
+        let index = loaded.index();
+        let parts = index.blocks.get(number).map_or(&[][..], |entry| index.parts_of(entry));
+        let mut names: Vec<&str> = parts.iter().map(|part| index.name_of(part)).collect();
+        let found = match block.columns() {
+            Some(columns) => {
+                names.retain(|name| *name != part::STATISTICS);
+                let found = self.environment.codec.unknown_part(columns, &names);
+                found.map_err(|error| columns.failed(error))?
+            }
+            None => {
+                names.into_iter().find(|name| ![part::DOCUMENTS, part::KEYS, part::STATISTICS].contains(name))
+            }
+        };
+        Ok(found.map(str::to_owned))
+    }
+
+    /// What its file holds besides its blocks and the positions of sources: a part with another name, bytes between the parts, or bytes behind the end.
+    pub(crate) fn beside_blocks(&self) -> Result<Option<Beside>, ReadError> {
+        let loaded = self.load()?;
+        let index = loaded.index();
+        let own = index.parts.get(..index.own_parts as usize).unwrap_or_default();
+        let other = own.iter().map(|part| index.name_of(part)).find(|name| *name != part::SOURCES);
+        let unused = |name: &&String| index.parts.iter().all(|part| index.name_of(part) != **name);
+        if let Some(name) = other.or_else(|| index.names.iter().find(unused).map(String::as_str)) {
+            return Ok(Some(Beside::Part(name.to_owned())));
+        }
+        let end_bytes = self.entry.index_bytes.saturating_add(Trailer::length(self.entry.version) as u64);
+        let end = self.entry.file_bytes.saturating_sub(end_bytes);
+        Ok(loaded.between_parts(end, self.entry.file_bytes)?.map(Beside::Bytes))
     }
 
     /// The texts that one of its blocks holds beside its documents. Decodes all of it.

@@ -14,6 +14,8 @@ use crate::memtable::Memtable;
 pub(crate) struct Replayed {
     pub(crate) memtable: Memtable,
     pub(crate) sources: Sources,
+    /// Bytes of their names and notes.
+    pub(crate) source_bytes: usize,
     /// As in the manifest, or while there are files of events that it does not name.
     pub(crate) sources_lost_before: u64,
     pub(crate) next_arrival: u64,
@@ -23,6 +25,7 @@ impl Replayed {
     pub(crate) fn begin(manifest: &Manifest) -> Replayed {
         Replayed {
             memtable: Memtable::default(),
+            source_bytes: manifest.sources.iter().map(|(name, mark)| name.len() + mark.note.len()).sum(),
             sources: manifest.sources.clone(),
             sources_lost_before: manifest.sources_lost_before,
             next_arrival: manifest.next_arrival,
@@ -43,7 +46,14 @@ impl Replayed {
 
     /// Notes where a source stood, unless a later batch is known.
     pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
+        let before = self.bytes_of_source(name);
         mark(&mut self.sources, name, position);
+        self.source_bytes = self.source_bytes + self.bytes_of_source(name) - before;
+    }
+
+    /// Bytes of a source's name and note, if it is known.
+    pub(crate) fn bytes_of_source(&self, name: &str) -> usize {
+        self.sources.get(name).map_or(0, |mark| name.len() + mark.note.len())
     }
 }
 

@@ -132,6 +132,7 @@ impl Inner {
         let mut writer = self.flush_log(self.lock())?;
         let first = writer.replayed.next_arrival;
         check_numbers(first, events)?;
+        writer.check_source(source)?;
         let next = first + events.len() as u64;
         writer.replayed.next_arrival = next;
         let sources = writer.replayed.sources.clone();

@@ -122,6 +122,7 @@ impl Store {
             return Ok(next..next);
         }
         check_numbers(writer.replayed.next_arrival, events)?;
+        writer.check_source(source)?;
         self.inner.check_hold(&mut writer)?;
         while writer.log.is_none() {
             drop(writer);

@@ -119,6 +119,9 @@ pub(crate) struct Pending {
 /// HEURISTIC: a manifest is written at closing if the log has become so many times as long as it takes.
 const TOLD_PART: u64 = 16;
 
+/// Names and notes of all sources together take at most so many bytes, as each manifest holds them.
+const SOURCES_BYTES_MAX: usize = 64 << 20;
+
 /// That there are numbers for these events.
 pub(crate) fn check_numbers(first: u64, events: &[Event<'_>]) -> Result<(), AppendError> {
     if first + events.len() as u64 >= NUMBER_MAX { Err(AppendError::NumbersUsedUp) } else { Ok(()) }
@@ -130,6 +133,19 @@ impl Writer {
             Some(failure) => Err(SealError::Poisoned(failure.clone())),
             None => Ok(()),
         }
+    }
+
+    /// Checks that there is room for a source beside the others.
+    pub(crate) fn check_source(&self, source: Option<SourcePosition<'_>>) -> Result<(), AppendError> {
+        let Some(SourcePosition { name, note, .. }) = source else { return Ok(()) };
+        let Replayed { source_bytes, .. } = self.replayed;
+        let (before, now) = (self.replayed.bytes_of_source(name), name.len() + note.len());
+        let bytes = source_bytes.saturating_sub(before) + now;
+        // One that takes no more than before is always kept.
+        if now > before && bytes > SOURCES_BYTES_MAX {
+            return Err(AppendError::SourcesTooLarge { bytes, most: SOURCES_BYTES_MAX });
+        }
+        Ok(())
     }
 
     /// Remembers a failure after which nobody knows what the medium holds.

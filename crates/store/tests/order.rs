@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tamias_store::io::Simulated;
-use tamias_store::{Direction, Event, Key, Options, Reader, Snapshot, Store};
+use tamias_store::{
+    AppendError, Direction, Durability, Event, Key, Options, Reader, Snapshot, SourcePosition, Store,
+};
 
 fn small() -> Options {
     Options { block_bytes: 256, segment_bytes: 2048, segments: support::LAYOUT, ..Options::default() }
@@ -202,4 +204,30 @@ fn the_position_of_a_source_is_stored_with_its_batch() {
     assert_eq!((store.source_position("web.log"), store.snapshot().events()), (Some(5), 2));
     let reader = Reader::open(folder.path(), small(), support::codec()).unwrap();
     assert_eq!((reader.source_position("web.log"), reader.source_position("other")), (Some(5), None));
+}
+
+/// Each manifest holds them all.
+#[test]
+fn names_and_notes_of_all_sources_are_bounded_together() {
+    let folder = Simulated::new();
+    let options = Options { durability: Durability::None, background: false, ..Options::default() };
+    let store = support::open(&folder, &options).unwrap();
+    let note = vec![7; 32 << 10];
+    let append = |number: usize, note: &[u8]| {
+        let name = format!("{number:016}");
+        store.append_from(&[], Some(SourcePosition { name: &name, position: 1, note }))
+    };
+    // Each takes 32 KiB and 16 bytes of 64 MiB.
+    let most = (64 << 20) / ((32 << 10) + 16);
+    for number in 0..most {
+        append(number, &note).unwrap();
+    }
+    let error = append(most, &note).unwrap_err();
+    assert!(matches!(error, AppendError::SourcesTooLarge { bytes, most: 67_108_864 } if bytes > 64 << 20));
+    assert!(error.to_string().contains("names and notes of all sources"), "{error}");
+    // What is there may go on, and events without a source do.
+    append(0, &note).unwrap();
+    append(1, &[]).unwrap();
+    append(most, &note[..16 << 10]).unwrap();
+    store.append(&[Event { instant: 1, bytes: b"x" }]).unwrap();
 }

@@ -267,6 +267,17 @@ pub enum OpenError {
         /// A file of the other.
         other: PathBuf,
     },
+    /// The store is empty, and files of another store are in its folder.
+    #[error(
+        "{} belongs to another store than {}, which is empty; repair moves such files to quarantine. If instead the manifest of the other store was lost, move {} out of \
+         the folder, and repair then", .file.display(), .manifest.display(), .manifest.display()
+    )]
+    ForeignFiles {
+        /// A file of the other store.
+        file: PathBuf,
+        /// The manifest of the empty store.
+        manifest: PathBuf,
+    },
     /// The manifest has a section that this version of the library does not know and must not ignore.
     #[error("{} has a section {section:?} that this program does not know; use a newer one", .file.display())]
     Section {

@@ -183,6 +183,10 @@ impl Found {
     ) -> Result<Option<&Manifest>, OpenError> {
         if let (Some(manifest), true) = (self.whole.values().next(), self.whole.len() == 1) {
             return match self.of_another_store(directory, names, manifest)? {
+                Some(other) if manifest.names().next().is_none() => Err(OpenError::ForeignFiles {
+                    file: directory.path(&other),
+                    manifest: directory.path(&manifest.name()),
+                }),
                 Some(other) if !is_at_home(directory, manifest)? => Err(OpenError::TwoStores {
                     file: directory.path(&manifest.name()),
                     other: directory.path(&other),

@@ -82,6 +82,8 @@ impl Manifest {
             file.read_range(0, length.min(MANIFEST_BYTES_MAX) as usize).map_err(fail(Operation::Read))
         };
         match read() {
+            // The first manifest of a store is number 1, and 0 stands for none.
+            Ok(_) if number == 0 => Err(ManifestFault::Damaged),
             Ok(bytes) => Manifest::decode(number, &bytes),
             Err(failure) if failure.is_unreadable() => Err(ManifestFault::Damaged),
             Err(failure) => Err(ManifestFault::Failure(failure)),
@@ -206,5 +208,20 @@ pub(crate) fn keep_spare(directory: &dyn Directory, manifest: &Manifest) {
     let Ok(file) = file else { return };
     if write_all_at(&*file, from, &vec![0; (needed - from) as usize]).is_err() && from == 0 {
         let _ = directory.remove(SPARE_NAME);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Simulated;
+
+    #[test]
+    fn a_manifest_numbered_0_does_not_count() {
+        let folder = Simulated::new();
+        Manifest { number: 0, ..Manifest::empty(7) }.publish(&folder).unwrap();
+        assert!(matches!(Manifest::read(&folder, 0), Err(ManifestFault::Damaged)));
+        Manifest { number: 1, ..Manifest::empty(7) }.publish(&folder).unwrap();
+        assert_eq!(Manifest::read(&folder, 1).unwrap().number, 1);
     }
 }

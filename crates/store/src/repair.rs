@@ -4,7 +4,7 @@
 mod basis;
 mod report;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,6 +73,7 @@ impl Repair {
             retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
         }
         let old = &basis.manifest;
+        let misnamed = retire::misnamed_segments(&*directory, &list(&*directory)?, old)?;
         let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
         let work = Work {
             directory: &*directory,
@@ -94,6 +95,7 @@ impl Repair {
             unkept: BTreeSet::new(),
             kept: Vec::new(),
             told: Sources::new(),
+            misnamed,
         };
         work.run(basis.rebuilt, progress)
     }
@@ -139,6 +141,8 @@ struct Work<'a> {
     unkept: BTreeSet<String>,
     /// What went to quarantine so far.
     kept: Vec<Kept>,
+    /// Segments that the manifest names, by their numbers, and the names that somebody has given them.
+    misnamed: BTreeMap<u64, String>,
 }
 
 /// A part of a damaged file that is lost.
@@ -191,12 +195,14 @@ impl<'a> Work<'a> {
         mut rebuilt: Option<Rebuilt>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
-        let strays = adopt::strays(self.directory, self.old)?;
+        self.rename_misnamed()?;
+        let mut strays = adopt::strays(self.directory, self.old)?;
+        strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name()));
         self.known = (!strays.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
         let mut logs = self.logs()?;
         let stale = self.take_in(&strays, &mut logs)?;
-        self.useless_manifests()?;
+        self.set_aside()?;
         rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
         // What a later batch tells stands.
         let lost_before = self.untold.map_or(0, |greatest| greatest.saturating_add(1));
@@ -279,11 +285,35 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Gives segments that were renamed their own names again.
+    fn rename_misnamed(&mut self) -> Result<(), OpenError> {
+        for entry in &self.old.segments {
+            let Some(name) = self.misnamed.get(&entry.number) else { continue };
+            if !self.dry_run {
+                let renamed = self.directory.rename(name, &entry.name());
+                renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
+            }
+            self.unnamed.push(RegainedFile {
+                file: self.directory.path(name),
+                regained: entry.events,
+                known: 0,
+                damage: Vec::new(),
+                quarantined: None,
+            });
+        }
+        Ok(())
+    }
+
     /// Goes through the segments that the manifest names.
     fn named_segments(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), OpenError> {
         let total = self.old.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
         let mut done = 0u64;
         for entry in &self.old.segments {
+            if self.dry_run && self.misnamed.contains_key(&entry.number) {
+                // It would have its name by now.
+                self.events += entry.events;
+                continue;
+            }
             let salvaged =
                 Arc::new(Segment::of(*entry, self.old, Arc::clone(&self.environment))).salvage()?;
             let damage = &salvaged.damage;
@@ -540,11 +570,17 @@ impl<'a> Work<'a> {
         [String::new()].into_iter().chain(doubtful.map(|(name, _)| name.clone())).collect()
     }
 
-    /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.
-    fn useless_manifests(&mut self) -> Result<(), OpenError> {
+    /// Files of other stores go to quarantine, and so do manifests of this store that do not count, and what looks like one: they would be looked at each time.
+    fn set_aside(&mut self) -> Result<(), OpenError> {
         for file in inventory::unnamed(self.directory, inventory::list(self.directory)?, self.old)? {
             let name = file.file.file_name().and_then(|name| name.to_str());
-            if let Some(name) = name.filter(|_| file.kind == UnnamedKind::Manifest) {
+            // Nothing is known of the unfinished files of another store.
+            let goes = |name: &&str| match file.kind {
+                UnnamedKind::Manifest => true,
+                UnnamedKind::Foreign => FileKind::parse(name).is_some(),
+                _ => false,
+            };
+            if let Some(name) = name.filter(goes) {
                 let quarantined = self.keep(name)?;
                 self.quarantined.insert(name.to_owned());
                 self.unnamed.push(RegainedFile {

@@ -5,7 +5,7 @@
 //! of a final name is left unnamed by a crash. What a manifest no longer names it lists as retired until the file is gone; nothing else
 //! is ever removed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::error::{Failure, Operation, unless_refused};
@@ -33,6 +33,28 @@ pub(crate) fn finish_names(
         }
     }
     Ok(())
+}
+
+/// Segments that the manifest names, by their numbers, that are missing under their own names and here under others: somebody has renamed them. Each says in its header which one it is.
+pub(crate) fn misnamed_segments(
+    directory: &dyn Directory,
+    names: &[String],
+    manifest: &Manifest,
+) -> Result<BTreeMap<u64, String>, Failure> {
+    let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let is_missing = |name: &str| !there.contains(name) && !there.contains(unfinished(name).as_str());
+    let missing = manifest.segments.iter().filter(|entry| is_missing(&entry.name()));
+    let missing: BTreeSet<u64> = missing.map(|entry| entry.number).collect();
+    let mut misnamed = BTreeMap::new();
+    for name in names.iter().filter(|_| !missing.is_empty()) {
+        let Some((FileKind::Segment, _)) = FileKind::parse(name) else { continue };
+        let header = unless_refused(header(directory, name, FileKind::Segment))?;
+        let own = header.filter(|header| header.store == manifest.store && missing.contains(&header.number));
+        if let Some(header) = own {
+            misnamed.entry(header.number).or_insert_with(|| name.clone());
+        }
+    }
+    Ok(misnamed)
 }
 
 impl Manifest {
@@ -93,7 +115,9 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             // Another file may have come to that name meanwhile. One whose header is damaged, or of another number, is in quarantine as well if
             // it is to go.
             let own = match header(directory, &name, kind) {
-                Ok(Some(header)) if header.number == number => header.store == manifest.store,
+                Ok(Some(header)) if header.number == number && header.store == manifest.store => true,
+                // A repair has set aside a file of another store.
+                Ok(Some(header)) if header.number == number => is_kept(directory, &name),
                 Ok(Some(header)) => header.store == manifest.store && is_kept(directory, &name),
                 Ok(None) => is_kept(directory, &name),
                 Err(failure) => failure.is_refused() && is_kept(directory, &name),

@@ -236,6 +236,35 @@ fn another_stores_manifest_alone_takes_no_file_of_this_one() {
     assert!(names(&medium, ".log").iter().all(|name| folder.medium().find(name).is_some()));
 }
 
+/// They used to have to be moved by hand.
+#[test]
+fn repair_moves_the_files_of_another_store_out_of_an_empty_one() {
+    let (folder, other) = (Simulated::new(), Simulated::new());
+    drop(open(&folder, &tiny()).unwrap());
+    let store = open(&other, &tiny()).unwrap();
+    store.append(&event(1, "sealed")).unwrap();
+    store.seal().unwrap();
+    store.append(&event(2, "in the log")).unwrap();
+    drop(store);
+    let mut medium = folder.medium();
+    put_back(&mut medium, &other.medium(), &[".segment", ".log"]);
+    let foreign = [names(&other.medium(), ".segment"), names(&other.medium(), ".log")].concat();
+    let folder = Simulated::with(medium);
+    let refused = open(&folder, &tiny()).unwrap_err();
+    assert!(matches!(refused, OpenError::ForeignFiles { .. }), "{refused}");
+    assert!(refused.to_string().contains("repair moves such files to quarantine"), "{refused}");
+    let done = repair(&folder);
+    assert_eq!((done.events, done.unnamed.len()), (0, foreign.len()));
+    let medium = folder.medium();
+    for name in &foreign {
+        assert!(medium.find(name).is_none(), "{name}");
+        let kept = medium.contents(medium.find(&format!("quarantine/{name}")).unwrap());
+        assert_eq!(kept, other.medium().contents(other.medium().find(name).unwrap()));
+    }
+    open(&folder, &tiny()).unwrap().append(&event(3, "own")).unwrap();
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().events(), 1);
+}
+
 #[test]
 fn a_lost_position_is_not_found_again_in_an_old_batch() {
     let folder = Simulated::new();

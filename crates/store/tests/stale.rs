@@ -518,10 +518,27 @@ fn a_live_file_under_a_retired_name_is_not_swept() {
     folder.rename(live, &before[0]).unwrap();
     Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ()).unwrap();
     drop(open(&folder, &options()).unwrap());
-    // Repair has given it a name in quarantine.
-    let medium = folder.medium();
-    let kept = medium.names().find(|name| contents(&medium, name) == bytes);
-    assert!(kept.is_some_and(|name| *name == before[0] || name.starts_with("quarantine/")));
+    // Repair has given it its own name again.
+    assert_eq!(contents(&folder.medium(), live), bytes);
+}
+
+#[test]
+fn a_renamed_segment_is_taken_in_again_by_repair() {
+    let (_, medium, expected) = before_and_after();
+    let live = names(&medium, ".segment").pop().unwrap();
+    let folder = Simulated::with(medium);
+    folder.rename(&live, "00000000000000ff.segment").unwrap();
+    let repair = |dry_run| {
+        let folder = Arc::new(folder.clone());
+        Repair::run_on(folder, &options(), support::codec(), dry_run, &mut |_, _| ()).unwrap()
+    };
+    let planned = repair(true);
+    assert!(folder.medium().find(&live).is_none(), "nothing is changed");
+    let done = repair(false);
+    assert_eq!(planned, done);
+    assert_eq!((done.events, done.files.len(), done.unnamed.len()), (expected.len() as u64, 0, 1));
+    assert!(done.unnamed[0].file.ends_with("00000000000000ff.segment") && done.unnamed[0].regained > 0);
+    assert_eq!(rows(&open(&folder, &options()).unwrap().snapshot()), expected);
 }
 
 #[test]

@@ -19,7 +19,12 @@ impl Basis {
     pub(super) fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
         let names = list(directory)?;
         let found = Found::among(directory, &names)?;
-        if let Some(manifest) = found.choose(directory, &names)? {
+        let chosen = match found.choose(directory, &names) {
+            // The store is empty: the files of the other one go to quarantine.
+            Err(OpenError::ForeignFiles { .. }) => found.whole.values().next(),
+            chosen => chosen?,
+        };
+        if let Some(manifest) = chosen {
             let damaged = found.damaged_after(directory, &names, manifest)?;
             return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
         }

@@ -148,7 +148,7 @@ impl From<DeleteError> for Failure {
             DeleteError::Query(error) => error.into(),
             DeleteError::Exec(error) => error.into(),
             DeleteError::Open(error) => error.into(),
-            DeleteError::Store(tamias::StoreDeleteError::Read(_) | tamias::StoreDeleteError::Stray(_)) => {
+            DeleteError::Read(_) | DeleteError::Store(tamias::StoreDeleteError::Stray(_)) => {
                 Failure::Damage(error.to_string())
             }
             _ => Failure::Io(error.to_string()),

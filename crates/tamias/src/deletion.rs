@@ -29,9 +29,22 @@ pub enum DeleteError {
     /// The store was opened with [`Store::open_read_only`].
     #[error("the store is open for reading only")]
     ReadOnly,
+    /// Something of the store could not be read. Nothing of this round was deleted.
+    #[error("{0}; repair the store, then try again")]
+    Read(ReadError),
     /// The store could not delete or erase them.
     #[error(transparent)]
-    Store(#[from] tamias_store::DeleteError),
+    Store(tamias_store::DeleteError),
+}
+
+impl From<tamias_store::DeleteError> for DeleteError {
+    fn from(error: tamias_store::DeleteError) -> DeleteError {
+        match error {
+            // Damage is shown with its times here, and not with ticks.
+            tamias_store::DeleteError::Read(error) => DeleteError::Read(ReadError::of_store(error)),
+            error => DeleteError::Store(error),
+        }
+    }
 }
 
 /// Deletes the events that `matching` returns, at most `round` at a time, until it returns none. For programs that have another process delete and

@@ -297,14 +297,19 @@ impl Parser<'_> {
         if self.token.kind == TokenKind::End {
             return Err(Flaw::new(open, "this `(` is never closed").expected("`)`"));
         }
+        let takes_ci = functions::named(&name.text).is_some_and(|function| function.takes_ci);
+        // Before the `)` it means the same as after it.
+        let is_inside = takes_ci && self.at_keyword("ci") && self.followed_by(")");
+        if is_inside {
+            self.advance()?;
+        }
         if !self.at_symbol(")") {
             return Err(self.unexpected_argument(&name.text, &arguments));
         }
         let mut span = name.span.to(self.advance()?);
-        let mut ci = false;
-        if self.at_keyword("ci") && functions::named(&name.text).is_some_and(|function| function.takes_ci) {
+        let ci = is_inside || takes_ci && self.at_keyword("ci");
+        if ci && !is_inside {
             span = span.to(self.advance()?);
-            ci = true;
         }
         make(Node::Call { name, arguments, ci }, span)
     }

@@ -181,12 +181,31 @@ impl Parser<'_> {
         }
         let text = self.text();
         match text.to_ascii_lowercase().as_str() {
-            "from" | "where" | "limit" | "having" if self.taken > 0 => flaw,
+            "from" | "where" | "limit" | "having" if self.taken > 0 && !self.is_followed_as_operand() => flaw,
             "select" => flaw.hint("there are no subqueries"),
             _ if self.token.kind == TokenKind::Name => {
                 flaw.hint(format!("`{text}` is a keyword; a property of that name is @Properties['{text}']"))
             }
             _ => flaw,
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Whether what follows the next token can follow an operand, and begins no clause: `select Limit from stream`.
+    fn is_followed_as_operand(&self) -> bool {
+        let Ok(next) = self.lexer.clone().next() else { return false };
+        match next.kind {
+            TokenKind::Symbol(symbol) => {
+                [",", ")", "=", "<>", "<", "<=", ">", ">=", ".", "%"].contains(&symbol)
+            }
+            TokenKind::Name => {
+                let text = next.span.text(self.query);
+                ["from", "as", "like", "in", "is", "and", "or", "group", "order", "asc", "desc"]
+                    .iter()
+                    .any(|word| text.eq_ignore_ascii_case(word))
+            }
+            _ => false,
         }
     }
 }

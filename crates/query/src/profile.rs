@@ -131,6 +131,15 @@ impl KindWatch {
         Some(KindWatch { tested, passed: paths.found, aggregates })
     }
 
+    /// The paths that a plan reads, as the language writes them, each once.
+    pub(crate) fn paths(plan: &Plan) -> Vec<String> {
+        let Some(KindWatch { tested, passed, .. }) = KindWatch::new(plan) else { return Vec::new() };
+        let mut paths: Vec<String> = tested.into_iter().chain(passed).map(|watched| watched.text).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// Counts the values that the condition is given.
     pub(crate) fn tested<'a>(&'a self, scope: &mut Scope<'a>) {
         for watched in &self.tested {

@@ -11,6 +11,7 @@ use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
 use crate::plan::{Input, Plan};
 use crate::planner;
+use crate::profile::KindWatch;
 use crate::rows::Rows;
 use crate::source::{Direction, NoEvents, Source};
 use crate::time;
@@ -214,6 +215,20 @@ impl Query {
     /// The names of the query's parameters, without their `$`.
     pub fn parameters(&self) -> &[String] {
         self.statement.parameters()
+    }
+
+    /// The paths of the keys that the query reads, as the language writes them, sorted: `Actor.Name`. For elements of an array, such as
+    /// `Items[?].Price`, it is the path of the array.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    ///
+    /// let query = Query::prepare("select Actor.Name from stream where Status = 500")?;
+    /// assert_eq!(query.paths(), ["Actor.Name", "Status"]);
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn paths(&self) -> Vec<String> {
+        KindWatch::paths(&self.planned)
     }
 
     /// The same query without optimization: the same rows, perhaps more slowly. Use it to find out whether the

@@ -1,6 +1,6 @@
 //! Warnings about probable mistakes in a query.
 
-use crate::value::PLACES_MAX;
+use crate::value::{Kind, PLACES_MAX};
 use rust_decimal::Decimal;
 use std::fmt;
 
@@ -27,8 +27,8 @@ pub enum Warning {
         operator: &'static str,
         /// The kind of the other operand.
         with: Compared,
-        /// Whether all values except arrays and objects are Booleans.
-        is_boolean: bool,
+        /// The kind of all values, if they are of one kind.
+        only: Option<Kind>,
     },
     /// An aggregate of numbers found only strings; or an aggregate that ranks values found only strings that look like numbers.
     NumbersInText {
@@ -59,6 +59,13 @@ pub enum Warning {
         given: String,
         /// The level as written in an event.
         stored: String,
+    },
+    /// No event has this level; events have levels of other names.
+    UnknownLevel {
+        /// The level or pattern as written in the query.
+        given: String,
+        /// Levels that events have, sorted, at most 20.
+        levels: Vec<String>,
     },
     /// Percentiles range from 0 to 100, and this one lies between 0 and 1.
     SmallPercentile {
@@ -111,8 +118,8 @@ impl fmt::Display for Warning {
             Warning::UnknownKey { key, near: None } => {
                 write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
             }
-            Warning::NeverCompared { key, operator, with, is_boolean } => {
-                never_compared(f, key, operator, *with, *is_boolean)
+            Warning::NeverCompared { key, operator, with, only } => {
+                never_compared(f, key, operator, *with, *only)
             }
             Warning::NumbersInText { aggregate, key, ranks } => {
                 let what = match ranks {
@@ -142,6 +149,13 @@ impl fmt::Display for Warning {
                 f,
                 "no event has the level '{given}', but some have '{stored}'; write that, or `ci` after the comparison"
             ),
+            Warning::UnknownLevel { given, levels } => {
+                write!(
+                    f,
+                    "no event that was read has the level '{given}'; their levels are '{}'",
+                    levels.join("', '")
+                )
+            }
             Warning::SmallPercentile { aggregate, meant } => {
                 write!(
                     f,
@@ -176,7 +190,7 @@ fn never_compared(
     key: &str,
     operator: &str,
     with: Compared,
-    is_boolean: bool,
+    only: Option<Kind>,
 ) -> fmt::Result {
     let always = match operator {
         "=" | "in" => "false",
@@ -189,7 +203,12 @@ fn never_compared(
             ("string", format!("compare it with a number, or `ToString({key})` with the string"))
         }
     };
-    let remedy = if is_boolean { format!("its values are Booleans: write `{key} = true`") } else { remedy };
+    let remedy = match only {
+        Some(Kind::Boolean) => format!("its values are Booleans: write `{key} = true`"),
+        Some(Kind::Array) => format!("its values are arrays: write `{key}[?]` for any of their elements"),
+        Some(Kind::Object) => format!("its values are objects: name a key in them, as in `{key}.Name`"),
+        _ => remedy,
+    };
     write!(
         f,
         "`{key}` is never a {with}, so `{key}` {operator} a {with} is {always} for every event; {remedy}"

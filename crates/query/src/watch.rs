@@ -4,11 +4,11 @@
 use crate::ast::{Arithmetic, Comparison};
 use crate::builtin::property_name;
 use crate::error::closest;
-use crate::expr::{Computed, DEFAULT_LEVEL, Expr, LikeForm, Printed, property};
+use crate::expr::{Computed, DEFAULT_LEVEL, Expr, Like, LikeForm, Printed, property};
 use crate::plan::{Aggregate, Input, Key as GroupKey, Output, Plan};
 use crate::source::Block;
 use crate::statistics::{Key, Statistics, spelled};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Text, Value};
 use crate::warning::{Compared, Warning};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -25,8 +25,49 @@ enum Sought {
     Number { aggregate: String, key: String, name: Box<str>, ranks: bool },
     /// A key whose name is what the query subtracts, and the keys of the parts.
     Hyphens { name: Box<str>, parts: Vec<String> },
-    /// A level, and in which case events have it instead.
-    Level { given: String, stored: Mutex<Option<String>> },
+    /// A level, or those that fit a pattern; and which levels events have instead.
+    Level { given: GivenLevel, met: Mutex<Levels> },
+}
+
+/// A level as a query names it.
+#[derive(Debug)]
+enum GivenLevel {
+    Text(String),
+    Like(Like),
+}
+
+impl GivenLevel {
+    fn text(&self) -> &str {
+        match self {
+            GivenLevel::Text(text) => text,
+            GivenLevel::Like(pattern) => pattern.source(),
+        }
+    }
+
+    fn is_match(&self, level: &str) -> bool {
+        match self {
+            GivenLevel::Text(text) => text == level,
+            GivenLevel::Like(pattern) => pattern.is_match(&Text::from(level)),
+        }
+    }
+
+    fn is_match_in_other_case(&self, level: &str) -> bool {
+        match self {
+            GivenLevel::Text(text) => text.eq_ignore_ascii_case(level),
+            GivenLevel::Like(pattern) => {
+                let in_any_case = Like::new(pattern.source(), true);
+                in_any_case.is_ok_and(|pattern| pattern.is_match(&Text::from(level)))
+            }
+        }
+    }
+}
+
+/// Levels that events have, none of which is the one that is sought.
+#[derive(Debug, Default)]
+struct Levels {
+    /// One that differs only in case.
+    in_other_case: Option<String>,
+    all: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -40,6 +81,8 @@ struct Watched {
     has_texts: AtomicBool,
     has_booleans: AtomicBool,
     has_numbers: AtomicBool,
+    has_arrays: AtomicBool,
+    has_objects: AtomicBool,
 }
 
 /// All that a query watches for, on all of its threads.
@@ -67,6 +110,8 @@ struct Known {
     numbers: bool,
     texts: bool,
     booleans: bool,
+    arrays: bool,
+    objects: bool,
     /// Whether there are texts that do not read as numbers, or may be.
     words: bool,
 }
@@ -106,6 +151,8 @@ impl Watch {
                 has_texts: AtomicBool::new(false),
                 has_booleans: AtomicBool::new(false),
                 has_numbers: AtomicBool::new(false),
+                has_arrays: AtomicBool::new(false),
+                has_objects: AtomicBool::new(false),
             })
             .collect();
         Watch {
@@ -186,13 +233,17 @@ impl Watch {
                         watched.note(known);
                     }
                 }
-                Sought::Level { given, stored } => {
+                Sought::Level { given, met } => {
                     let is_known = block.levels(&mut |level| {
-                        if level == given {
-                            self.settle(watched);
-                        } else if level.eq_ignore_ascii_case(given) {
-                            let mut stored = stored.lock().unwrap_or_else(PoisonError::into_inner);
-                            stored.get_or_insert_with(|| level.to_owned());
+                        if given.is_match(level) {
+                            return self.settle(watched);
+                        }
+                        let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
+                        if met.in_other_case.is_none() && given.is_match_in_other_case(level) {
+                            met.in_other_case = Some(level.to_owned());
+                        }
+                        if met.all.len() < LEVELS_MAX && !met.all.contains(level) {
+                            met.all.insert(level.to_owned());
                         }
                     });
                     if !is_known {
@@ -230,14 +281,24 @@ impl Watch {
                 _ => None,
             })
         };
+        // Where one of the query's levels is there, the query speaks of levels as the events do.
+        let has_found_level = self.watched.iter().any(|watched| {
+            matches!(watched.sought, Sought::Level { .. }) && watched.is_settled.load(Relaxed)
+        });
         open()
             .filter_map(|watched| match &watched.sought {
                 Sought::Key { text, .. } if hyphens().any(|(_, parts)| parts.contains(text)) => None,
                 Sought::Key { text, names } => {
                     let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-                    let name = names.first().map_or("", |name| name);
-                    let near = closest(name, known.iter().map(String::as_str)).map(property);
-                    let near = near.or_else(|| built_in(name).map(str::to_owned));
+                    // The longest name is the one that was meant for a flat key: `id.orig_h`, and not `id`.
+                    let mut names: Vec<&str> = names.iter().map(|name| &**name).collect();
+                    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+                    let near = names.iter().find_map(|name| closest(name, known.iter().map(String::as_str)));
+                    let near = near.map(as_written);
+                    let near = near.or_else(|| match names.as_slice() {
+                        [only] => built_in(only).map(str::to_owned),
+                        _ => None,
+                    });
                     Some(Warning::UnknownKey { key: text.clone(), near })
                 }
                 Sought::Value { key, operator, with, .. } => {
@@ -245,9 +306,7 @@ impl Watch {
                         key: key.clone(),
                         operator,
                         with: *with,
-                        is_boolean: watched.has_booleans.load(Relaxed)
-                            && !watched.has_texts.load(Relaxed)
-                            && !watched.has_numbers.load(Relaxed),
+                        only: watched.only_kind(),
                     })
                 }
                 Sought::Number { aggregate, key, ranks, .. } => watched.has_texts.load(Relaxed).then(|| {
@@ -256,9 +315,18 @@ impl Watch {
                 Sought::Hyphens { name, .. } => hyphens()
                     .any(|(known, _)| known == name)
                     .then(|| Warning::Hyphens { key: name.to_string() }),
-                Sought::Level { given, stored } => {
-                    let stored = stored.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-                    Some(Warning::LevelCase { given: given.clone(), stored })
+                Sought::Level { given, met } => {
+                    let met = met.lock().unwrap_or_else(PoisonError::into_inner);
+                    let given = given.text().to_owned();
+                    match &met.in_other_case {
+                        Some(stored) => Some(Warning::LevelCase { given, stored: stored.clone() }),
+                        None if met.all.is_empty() || has_found_level || is_absent_only(&given, &met.all) => {
+                            None
+                        }
+                        None => {
+                            Some(Warning::UnknownLevel { given, levels: met.all.iter().cloned().collect() })
+                        }
+                    }
                 }
             })
             .collect()
@@ -272,10 +340,28 @@ impl Watched {
             (&self.has_texts, known.texts),
             (&self.has_booleans, known.booleans),
             (&self.has_numbers, known.numbers),
+            (&self.has_arrays, known.arrays),
+            (&self.has_objects, known.objects),
         ] {
             if is_there {
                 kind.store(true, Relaxed);
             }
+        }
+    }
+
+    /// The only kind of values that was met.
+    fn only_kind(&self) -> Option<Kind> {
+        let kinds = [
+            (&self.has_texts, Kind::String),
+            (&self.has_booleans, Kind::Boolean),
+            (&self.has_numbers, Kind::Number),
+            (&self.has_arrays, Kind::Array),
+            (&self.has_objects, Kind::Object),
+        ];
+        let mut met = kinds.into_iter().filter(|(is_there, _)| is_there.load(Relaxed));
+        match (met.next(), met.next()) {
+            (Some((_, kind)), None) => Some(kind),
+            _ => None,
         }
     }
 }
@@ -309,8 +395,8 @@ impl Collected<'_> {
                         && !set.ci()
                     {
                         self.push(Sought::Level {
-                            given: text.text().into_owned(),
-                            stored: Mutex::default(),
+                            given: GivenLevel::Text(text.text().into_owned()),
+                            met: Mutex::default(),
                         });
                     }
                 }
@@ -322,6 +408,11 @@ impl Collected<'_> {
                 } else if set.values().iter().all(|value| matches!(value, Value::Number(_))) {
                     self.value(left, operator, Compared::Number);
                 }
+            }
+            Expr::Like { left, pattern, .. }
+                if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) && !pattern.ci() =>
+            {
+                self.push(Sought::Level { given: GivenLevel::Like(pattern.clone()), met: Mutex::default() });
             }
             Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
                 self.value(left, "like", Compared::Text);
@@ -396,14 +487,14 @@ impl Collected<'_> {
     fn level(&mut self, given: &str, comparison: &Expr) {
         if matches!(comparison, Expr::Compare { op: Comparison::Equal | Comparison::NotEqual, ci: false, .. })
         {
-            self.push(Sought::Level { given: given.to_owned(), stored: Mutex::default() });
+            self.push(Sought::Level { given: GivenLevel::Text(given.to_owned()), met: Mutex::default() });
         }
     }
 
     fn push(&mut self, sought: Sought) {
         let is_same = |known: &Sought| match (known, &sought) {
             (Sought::Key { text, .. }, Sought::Key { text: other, .. }) => text == other,
-            (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given == other,
+            (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given.text() == other.text(),
             (
                 Sought::Value { name, operator, with, .. },
                 Sought::Value { name: other, operator: other_operator, with: other_with, .. },
@@ -422,6 +513,20 @@ impl Collected<'_> {
 const WATCHED_MAX: usize = 100;
 /// Most levels of one set that are watched for.
 const LEVELS_MAX: usize = 20;
+
+/// The levels of CLEF.
+const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"];
+
+/// Whether a level is one of those that events have others of: nothing is wrong where no event has just that one.
+fn is_absent_only(given: &str, levels: &BTreeSet<String>) -> bool {
+    CLEF_LEVELS.contains(&given) && levels.iter().any(|level| CLEF_LEVELS.contains(&level.as_str()))
+}
+
+/// The name of a key as people write it: a flat key with points as a path.
+fn as_written(name: &str) -> String {
+    let is_name = |part: &str| property(part) == part;
+    if name.contains('.') && name.split('.').all(is_name) { name.to_owned() } else { property(name) }
+}
 
 /// The built-in that a key of this name is in other logs.
 fn built_in(name: &str) -> Option<&'static str> {
@@ -468,13 +573,21 @@ impl Look for Told<'_, '_> {
                         numbers: values.numbers > 0,
                         texts: values.strings > 0,
                         booleans: values.truth.count > 0 || values.falsehood.count > 0,
+                        arrays: values.arrays > 0,
+                        objects: values.maps > 0,
                         words,
                     })
                 }
                 // An event has it twice.
-                None => {
-                    Some(Known { is_there: true, numbers: true, texts: true, booleans: true, words: true })
-                }
+                None => Some(Known {
+                    is_there: true,
+                    numbers: true,
+                    texts: true,
+                    booleans: true,
+                    arrays: true,
+                    objects: true,
+                    words: true,
+                }),
             },
         }
     }
@@ -491,13 +604,11 @@ impl Look for Told<'_, '_> {
                 if values.missing.count > 0 {
                     each(DEFAULT_LEVEL);
                 }
-                match values.listed_strings {
-                    Some(listed) => {
-                        listed.for_each(|(text, _)| each(&String::from_utf8_lossy(text)));
-                        true
-                    }
-                    None => values.strings == 0,
-                }
+                let (Some(texts), Some(numbers)) = (values.listed_strings, values.listed_numbers) else {
+                    return false;
+                };
+                texts.chain(numbers).for_each(|(level, _)| each(&String::from_utf8_lossy(level)));
+                true
             }
         }
     }
@@ -540,6 +651,8 @@ impl Look for Searched<'_> {
                 }
                 Some(b'-' | b'0'..=b'9') => known.numbers = true,
                 Some(b't' | b'f') => known.booleans = true,
+                Some(b'[') => known.arrays = true,
+                Some(b'{') => known.objects = true,
                 _ => {}
             }
             if known.words && known.numbers {
@@ -553,7 +666,11 @@ impl Look for Searched<'_> {
         let mut count = 0;
         for value in self.behind(LEVEL).into_iter().flatten() {
             count += 1;
-            let text = value.strip_prefix(b"\"").and_then(|text| text.get(..memchr::memchr(b'"', text)?));
+            let text = match value.strip_prefix(b"\"") {
+                Some(text) => text.get(..memchr::memchr(b'"', text).unwrap_or(0)),
+                None => value.get(..value.iter().take_while(|byte| byte.is_ascii_digit()).count()),
+            };
+            let text = text.filter(|text| !text.is_empty());
             text.iter().for_each(|text| each(&String::from_utf8_lossy(text)));
         }
         if count < self.events {

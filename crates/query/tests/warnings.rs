@@ -13,7 +13,7 @@ fn events() -> Memory {
         let document = match n {
             0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h"}}"#),
             _ => format!(
-                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Robot":{},"x-request-id":"a"}}"#,
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a"}}"#,
                 n.is_multiple_of(2)
             ),
         };
@@ -55,8 +55,8 @@ const MISLEADING: &[(&str, &str)] = &[
     ),
     (
         "select count(*) from stream where Odd like 'a%'",
-        "`Odd` is never a string, so `Odd` like a string is undefined for every event; compare it with a number, or \
-         `ToString(Odd)` with the string",
+        "`Odd` is never a string, so `Odd` like a string is undefined for every event; its values are objects: name a key in them, as in \
+         `Odd.Name`",
     ),
     (
         "select count(*) from stream where Code = 60",
@@ -124,6 +124,28 @@ const MISLEADING: &[(&str, &str)] = &[
         "no event has the level 'information', but some have 'Information'; write that, or `ci` after the comparison",
     ),
     (
+        "select count(*) from stream where @Level like 'err%'",
+        "no event has the level 'err%', but some have 'Error'; write that, or `ci` after the comparison",
+    ),
+    (
+        "select count(*) from stream where @Level = 'Eror'",
+        "no event that was read has the level 'Eror'; their levels are 'Error', 'Information'",
+    ),
+    // `@Id` was suggested, for the first part of the path.
+    (
+        "select count(*) from stream where id.hots = 'h'",
+        "no event that was read has a key `id.hots`; did you mean `id.host`?",
+    ),
+    (
+        "select count(*) from stream where id.nothing = 'h'",
+        "no event that was read has a key `id.nothing`; names of keys are case-sensitive",
+    ),
+    (
+        "select count(*) from stream where Tags = 'sale'",
+        "`Tags` is never a string, so `Tags` = a string is false for every event; its values are arrays: write `Tags[?]` for any of \
+         their elements",
+    ),
+    (
         "select percentile(Elapsed, 0.95) from stream",
         "`percentile(Elapsed, 0.95)` is not what it may look like: percentiles go from 0 to 100; did you mean 95?",
     ),
@@ -161,8 +183,38 @@ fn what_is_as_it_looks_is_not_warned_of() {
     ] {
         assert_eq!(warnings(query), [""; 0], "{query}");
     }
+    for query in [
+        "@Level like 'Err%'",
+        "@Level like 'ERR%' ci",
+        "@Level not like 'x%' or @Level = 'Error'",
+        "@Level = 'Fatal'",
+    ] {
+        assert_eq!(warnings(&format!("select count(*) from stream where {query}")), [""; 0], "{query}");
+    }
     let query = Query::prepare_with("select Missing from stream", &Parameters::new()).unwrap();
     let mut rows = query.run(Memory::default().source(Direction::Ascending));
     assert!(rows.next_row().unwrap().is_none());
     assert_eq!(rows.warnings(), [], "where there are no events, nothing is said of them");
+}
+
+/// Levels that are numbers, as journald and pino have them, were compared with names without a word.
+#[test]
+fn levels_of_other_logs_are_told() {
+    let event = |n: u64, level: &str| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"@l":{level},"N":{n}}}"#),
+    };
+    for (levels, told) in [(["\"3\"", "\"6\""], "'3', '6'"), (["30", "50"], "'30', '50'")] {
+        let events: Vec<Event> = (0..40).map(|n| event(n, levels[usize::from(n % 2 == 0)])).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        let asked = |text: &str| {
+            let query = Query::prepare(text).unwrap();
+            let mut rows = query.run(memory.source(Direction::Ascending));
+            while rows.next_row().unwrap().is_some() {}
+            rows.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
+        };
+        let expected = format!("no event that was read has the level 'Error'; their levels are {told}");
+        assert_eq!(asked("select count(*) from stream where @Level = 'Error'"), [expected]);
+    }
 }

@@ -25,3 +25,18 @@ fn each_column_is_shown_with_what_it_takes() {
     tool_with_input(folder.path(), &["shred", "-"], b"").with(4);
     tool(folder.path(), &["shred", "nowhere.clef"]).with(5);
 }
+
+/// Columns were searched for one by one, and the file was held whole.
+#[test]
+fn many_columns_over_many_groups_are_each_shown_once() {
+    let folder = folder();
+    let line = |n: usize| format!("{{\"N\":{n},\"key{}\":\"{}\"}}\n", n % 3000, "x".repeat(n % 7));
+    let lines: String = (0..20_000).map(line).collect();
+    let run = tool_with_input(folder.path(), &["shred", "-"], lines.as_bytes()).well();
+    assert!(run.out.contains("events (count): 20000\n") && run.out.contains("\ngroups: 2, "), "{}", run.out);
+    let of = |path: &str| run.out.lines().filter(|line| line.split_whitespace().nth(1) == Some(path)).count();
+    assert_eq!((of("N"), of("key0"), of("key2999")), (1, 1, 1));
+    let long = format!("{{\"a\":\"{}\"}}\n{{\"a\":1}}\n", "x".repeat(17 << 20));
+    let run = tool_with_input(folder.path(), &["shred", "-"], long.as_bytes()).well();
+    assert!(run.out.contains("events (count): 1\nrejected lines: 1\n"), "{}", run.out);
+}

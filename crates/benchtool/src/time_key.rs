@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tamias::{TimeCandidate, TimeKeys};
+use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeKeys};
 
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
@@ -37,23 +37,42 @@ struct Looking {
     /// What came so far instead of events.
     others: u64,
     names: Names,
+    given: Option<Given>,
     held: Vec<u8>,
     /// Whether bytes without an event were handed on: what is held is not the beginning any more.
     is_later: bool,
+}
+
+/// The key that --time-key names, of a source of which nothing is stored: it may be misspelt.
+#[derive(Debug)]
+struct Given {
+    format: EventFormat,
+    /// Where an event is tried.
+    batch: Batch,
+    is_there: bool,
+}
+
+impl Given {
+    fn look(&mut self, event: &[u8]) {
+        // What is wrong otherwise is told of each line.
+        self.is_there |= !matches!(self.batch.push(event, &self.format), Err(Rejection::NoTime { .. }));
+        self.batch.clear();
+    }
 }
 
 /// What the beginning of a source tells: bytes to be taken now.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Told {
     /// Where the time of their events is, and of all that follow, if that was found just now.
-    pub(crate) key: Option<&'static str>,
+    pub(crate) key: Option<String>,
     /// What whoever stores them may want to know.
     pub(crate) hints: Vec<String>,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Beginning {
-    pub(crate) fn new(args: &IngestArgs) -> Beginning {
+    /// `is_new` tells that nothing of the source is stored.
+    pub(crate) fn new(args: &IngestArgs, is_new: bool) -> Beginning {
         // Who wants each invalid line gets each.
         let is_known = args.time_key.is_some() && wants_each(args);
         Beginning((!is_known).then(|| Looking {
@@ -61,6 +80,11 @@ impl Beginning {
             keys: TimeKeys::new(args.time_format.clone()),
             others: 0,
             names: Names::default(),
+            given: args.time_key.as_deref().filter(|_| is_new && !args.now).map(|keys| Given {
+                format: EventFormat::time_keys(keys),
+                batch: Batch::new(),
+                is_there: false,
+            }),
             held: Vec::new(),
             is_later: false,
         }))
@@ -69,32 +93,37 @@ impl Beginning {
     /// Takes the next bytes of a source.
     pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
         let Some(looking) = &mut self.0 else { return Ok(Told { bytes: chunk, ..Told::default() }) };
-        let Looking { splitter, keys, others, names, held, .. } = looking;
+        let Looking { splitter, keys, others, names, given, held, .. } = looking;
         held.extend_from_slice(&chunk);
         // Once it has seen enough it stops where it is, and that is the last look.
         let named = [args.level_key.as_deref(), args.message_key.as_deref()];
-        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others, names, named));
+        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others, names, given, named));
         let is_full = held.len() >= HELD_MAX;
+        let is_known = match given {
+            Some(given) => given.is_there,
+            None => args.time_key.is_some() || keys.best().is_some(),
+        };
         match keys.events() {
             // Events may follow what comes before them, and a few long entries tell nothing.
             0 if is_full && *others >= EVENTS_MAX => looking.hand_on(source, args, Foreign::likely),
             0 if is_full => looking.hand_on(source, args, Foreign::known),
             0 => Ok(Told::default()),
-            events if is_full || args.time_key.is_some() || keys.best().is_some() || events >= EVENTS_MAX => {
-                self.tell(source, args)
-            }
+            events if is_full || is_known || events >= EVENTS_MAX => self.tell(source, args),
             _ => Ok(Told::default()),
         }
     }
 
-    /// What is held when the source rests: what is no event waits for none, and with --now events do not wait for others, which may have
-    /// a time.
+    /// What is held when the source rests: what is no event waits for none, and with --now or --time-key events do not wait for others,
+    /// which may have a time.
     pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
         match &mut self.0 {
             Some(looking) if looking.keys.events() == 0 => {
                 looking.hand_on(source, args, Foreign::around_events)
             }
-            Some(_) if args.now => self.tell(source, args),
+            Some(looking) if args.now || args.time_key.is_some() => {
+                looking.given = None;
+                self.tell(source, args)
+            }
             _ => Ok(Told::default()),
         }
     }
@@ -102,10 +131,10 @@ impl Beginning {
     /// What is held when the source has ended; whether it is the only one, and whole.
     pub(crate) fn end(&mut self, source: &str, args: &IngestArgs, is_alone: bool) -> Result<Told, Failure> {
         let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
-        let Looking { splitter, keys, others, names, .. } = looking;
+        let Looking { splitter, keys, others, names, given, .. } = looking;
         // The last line may have no line feed.
         let named = [args.level_key.as_deref(), args.message_key.as_deref()];
-        let _ = splitter.finish(|entry| look(&entry, keys, others, names, named));
+        let _ = splitter.finish(|entry| look(&entry, keys, others, names, given, named));
         match looking.keys.events() {
             // One line may be anything, and a few must not keep other files from being read.
             0 if looking.others >= EVENTS_MAX || is_alone && looking.others > 1 => {
@@ -126,12 +155,18 @@ impl Beginning {
                 "its first events are all in the future, from {future} on; check --time-format"
             ));
         }
-        let key = match looking.keys.best() {
-            _ if args.time_key.is_some() => None,
-            Some(key) => Some(key),
+        let key = match (&args.time_key, looking.keys.best().or_else(|| looking.keys.only())) {
+            (Some(given), _)
+                if looking.given.is_some_and(|given| !given.is_there)
+                    && !looking.keys.candidates().is_empty() =>
+            {
+                return Err(Failure::Input(misspelt(source, given, &looking.keys, &args.store)));
+            }
+            (Some(_), _) => None,
+            (None, Some(key)) => Some(key.to_owned()),
             // Few events have a time there, but those keep it.
-            None if args.now => Some(looking.keys.most().map_or(CLEF, |(key, _)| key)),
-            None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
+            (None, None) if args.now => Some(looking.keys.most().map_or(CLEF, |(key, _)| key).to_owned()),
+            (None, None) => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
         };
         Ok(Told { key, hints, bytes })
     }
@@ -169,6 +204,7 @@ fn look(
     keys: &mut TimeKeys,
     others: &mut u64,
     names: &mut Names,
+    given: &mut Option<Given>,
     named: [Option<&str>; 2],
 ) -> Result<(), ()> {
     let before = keys.events();
@@ -176,6 +212,7 @@ fn look(
         Some(Content::Bytes(bytes)) => {
             keys.look(bytes);
             names.look(bytes, named);
+            given.iter_mut().for_each(|given| given.look(bytes));
         }
         Some(Content::TooLong { .. }) => {}
         None => return Ok(()),
@@ -184,12 +221,26 @@ fn look(
     if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
 }
 
-/// That no event has a time, and what to do.
-fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
+/// That no event has the key that --time-key names, and which are there.
+fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> String {
+    let (events, remedy) = (events(keys), remedy(source, keys, store));
+    format!("{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}", printable(given))
+}
+
+/// The events that were looked at.
+fn events(keys: &TimeKeys) -> String {
+    match keys.events() {
+        1 => "the first event".to_owned(),
+        events => format!("the first {events} events"),
+    }
+}
+
+/// What to do about a source whose time was not found.
+fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     let candidates = keys.candidates();
     let named: Vec<String> =
         candidates.iter().take(NAMED_MAX).map(|candidate| format!("`{}`", candidate.key)).collect();
-    let remedy = match (candidates.as_slice(), keys.list()) {
+    match (candidates.as_slice(), keys.list()) {
         ([], Some(list)) if keys.events() == 1 && is_plain(list) => {
             let program = program::name();
             format!(
@@ -206,11 +257,12 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         ([one, ..], _) if !one.readings.is_empty() => with_format(one),
         ([_], _) => format!("{} looks like a time; name it with --time-key", named.join("")),
         _ => format!("these look like times: {}; name one with --time-key", named.join(", ")),
-    };
-    let events = match keys.events() {
-        1 => "the first event".to_owned(),
-        events => format!("the first {events} events"),
-    };
+    }
+}
+
+/// That no event has a time, and what to do.
+fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
+    let (events, remedy) = (events(keys), remedy(source, keys, store));
     let found = match (keys.most(), keys.unread()) {
         (Some((key, 1)), _) => format!(" (only one has a time in `{key}`)"),
         (Some((key, few)), _) => format!(" (only {few} have a time in `{key}`)"),

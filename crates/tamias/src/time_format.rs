@@ -38,6 +38,8 @@ enum Form {
 
 /// How web servers write times.
 const ACCESS_LOG: &str = "%d/%b/%Y:%H:%M:%S %z";
+/// How Git, Ruby and others write them.
+const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %z";
 
 /// Of 1970-01-01T00:00:00Z.
 const UNIX_TICKS: u64 = 621_355_968_000_000_000;
@@ -70,7 +72,8 @@ impl FromStr for TimeFormat {
 
     /// Parses the name of a format, or a pattern:
     ///
-    /// - `auto`: ISO 8601 text, text as web servers write it (`29/May/2024:12:56:01 +0200`) or as mail and HTTP do (RFC 2822,
+    /// - `auto`: ISO 8601 text, also with its zone behind a space (`2024-05-29 12:56:01 +0200`, `2024-05-29 10:56:01 UTC`), text as web
+    ///   servers write it (`29/May/2024:12:56:01 +0200`, also in brackets) or as mail and HTTP do (RFC 2822,
     ///   `Wed, 29 May 2024 10:56:01 GMT`), or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or
     ///   its text of 10, 13, 16 or 19 digits, also with a fraction. A number that is more likely [ticks](Instant::ticks) is rejected
     /// - `iso`: ISO 8601 text only
@@ -133,8 +136,15 @@ fn is_number(text: &str) -> bool {
 /// The instant of a text in ISO 8601 or another form that names the month and the zone, so that it has one meaning only.
 fn any(text: &str) -> Result<Instant, TimeError> {
     text.parse().or_else(|error: InstantError| {
+        // Access logs have brackets around their times.
+        let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        let named = || {
+            let time = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT"));
+            Ok(format!("{}Z", time.ok_or(InstantError::Text)?).parse()?)
+        };
         let mail = || instant(rfc2822::parse(text).map_err(|_| InstantError::Text)?.timestamp());
-        by_pattern(ACCESS_LOG, text).or_else(|_| mail()).map_err(|_| error.into())
+        let known = by_pattern(ACCESS_LOG, text).or_else(|_| by_pattern(SPACED, text));
+        known.or_else(|_: TimeError| named()).or_else(|_: TimeError| mail()).map_err(|_| error.into())
     })
 }
 

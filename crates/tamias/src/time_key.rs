@@ -33,7 +33,7 @@ const USUAL: [&str; 18] = [
 
 /// Other ways to write a time with a day, in logs in wide use. Those that fit all values of a key are suggested. None is
 /// read unless it is asked for: 05/06/2024 has two meanings. HEURISTIC.
-const WRITTEN: [&str; 12] = [
+const WRITTEN: [&str; 13] = [
     // Spark.
     "%y/%m/%d %H:%M:%S",
     // A fraction may be missing.
@@ -48,9 +48,17 @@ const WRITTEN: [&str; 12] = [
     "%d %b %Y %H:%M:%S",
     // ctime.
     "%a %b %e %H:%M:%S %Y",
+    // A day alone: another key may hold the time of day.
+    DAY,
     // .NET.
     "ticks",
 ];
+
+const DAY: &str = "%Y-%m-%d";
+const DAY_CHARS: usize = 10;
+
+/// Parts of names that keys of times have. HEURISTIC.
+const TIMELY: [&str; 5] = ["time", "date", "stamp", "created", "when"];
 
 /// The maximum number of other keys that are counted.
 const OTHERS_MAX: usize = 100;
@@ -161,6 +169,17 @@ impl TimeKeys {
         self.most().filter(|(_, count)| count.saturating_mul(2) >= self.events).map(|(key, _)| key)
     }
 
+    /// The key or path of the time if at least half of the events have a time there and no event has one elsewhere. `None` if it may be
+    /// something else: a number whose key is not named like a time.
+    pub fn only(&self) -> Option<&str> {
+        let mut candidates = self.others.values();
+        let (Some(one), None) = (candidates.next(), candidates.next()) else { return None };
+        let name = one.key.to_lowercase();
+        let is_time = one.example.starts_with('"') || TIMELY.iter().any(|part| name.contains(part));
+        let is_usual = one.events.saturating_mul(2) >= self.events;
+        (one.readings.is_empty() && is_time && is_usual).then_some(one.key.as_str())
+    }
+
     /// Of the usual keys, the one under which most events have a time, and the number of these events; `None` if no event has a time under a usual key.
     pub fn most(&self) -> Option<(&'static str, u64)> {
         let most = self.usual.iter().copied().max().filter(|most| *most > 0)?;
@@ -237,7 +256,10 @@ impl Noting<'_> {
     /// The other ways to write a time that fit a value, and the times that it would be.
     fn readings(&self, value: Value<'_>) -> Vec<(&'static str, Instant)> {
         let may_be_time = match value {
-            Value::String(text) => text.text().contains(':') || text.text().len() == TICKS_DIGITS,
+            Value::String(text) => {
+                let text = text.text();
+                text.contains(':') || matches!(text.len(), TICKS_DIGITS | DAY_CHARS)
+            }
             Value::Number(number) => number.text().len() == TICKS_DIGITS,
             _ => false,
         };
@@ -314,6 +336,40 @@ mod tests {
             (candidates[1].example.as_str(), candidates[1].readings.as_slice()),
             ("\"2024-05-29T10:56:01Z\"", &[][..])
         );
+    }
+
+    #[test]
+    fn the_only_time_is_taken() {
+        for (event, key) in [
+            (r#"{"event":{"created":"2024-05-29T10:56:01Z"},"n":1716980161}"#, None),
+            (r#"{"event":{"created":"2024-05-29T10:56:01Z"},"n":12}"#, Some("event.created")),
+            (r#"{"t":{"$date":"2024-05-29T10:56:01Z"}}"#, Some("t.$date")),
+            (r#"{"asctime":"2024-05-29 10:56:01 UTC"}"#, Some("asctime")),
+            (r#"{"timeUnixNano":"1716980161123456789"}"#, Some("timeUnixNano")),
+            (r#"{"_time":1716980161}"#, Some("_time")),
+            (r#"{"size":1716980161}"#, None),
+            (r#"{"day":"2024-05-29"}"#, None),
+        ] {
+            assert_eq!(look(&[event]).only(), key, "{event}");
+        }
+        assert_eq!(look(&[r#"{"asctime":"2024-05-29T10:56:01Z"}"#, "{}", "{}"]).only(), None);
+    }
+
+    #[test]
+    fn times_of_common_programs_are_read() {
+        for time in [
+            "2024-05-29 10:56:01 UTC",
+            "2024-05-29 10:56:01.5 UTC",
+            "2024-05-29 12:56:01 +0200",
+            "[29/May/2024:12:56:01 +0200]",
+        ] {
+            assert_eq!(look(&[&format!(r#"{{"ts":"{time}"}}"#)]).best(), Some("ts"), "{time}");
+        }
+        for none in ["2024-05-29 10:56:01 +02:00 UTC", "2024-05-29 25:56:01 UTC", "[2024", " UTC"] {
+            assert_eq!(look(&[&format!(r#"{{"ts":"{none}"}}"#)]).best(), None, "{none}");
+        }
+        let day = look(&[r#"{"ts":"2024-05-29"}"#]);
+        assert_eq!((day.best(), day.candidates()[0].readings[0].0), (None, "%Y-%m-%d"));
     }
 
     #[test]

@@ -83,15 +83,16 @@ pub(crate) struct IngestArgs {
     ///
     /// With several keys, as in `timestamp,time`, the first one that an event has and that is not null is used; `event.created` is the member
     /// `created` of `event`. By default it is the first of the usual keys (`@t`, `@timestamp`, `timestamp`, `time`, `ts` and so
-    /// on) under which most of the first events have a time, at least half of them; the key found is printed. The document itself is not changed. The
+    /// on) under which most of the first events have a time, at least half of them, or else the only key or path that holds a time; the key found is printed. A key that none of the first 100 events has
+    /// is an error, which names those that look like times. The document itself is not changed. The
     /// store keeps the time beside it with a precision of 100 nanoseconds.
     #[arg(long, value_name = "KEY")]
     pub(crate) time_key: Option<String>,
 
     /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, ticks, or a pattern such as '%d/%m/%Y %H:%M:%S'
     ///
-    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone), text as in web servers' logs
-    /// (`29/May/2024:12:56:01 +0200`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
+    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone; also
+    /// `2024-05-29 12:56:01 +0200` and `2024-05-29 10:56:01 UTC`), text as in web servers' logs (`29/May/2024:12:56:01 +0200`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
     /// or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
     /// microseconds, otherwise nanoseconds. A number that is rather .NET ticks is rejected: `ticks` reads them, and times that queries
     /// write with --ticks. `iso` accepts only ISO 8601 text; the others only a number, or its text, in that unit. A

@@ -380,7 +380,7 @@ impl Ingest<'_> {
         let mut chunks = Chunks::read(source.reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
-        let mut beginning = Beginning::new(self.args);
+        let mut beginning = Beginning::new(self.args, reading.recorded.is_none());
         self.format = event_format(self.args, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
@@ -442,7 +442,7 @@ impl Ingest<'_> {
         }
         self.has_hinted |= !told.hints.is_empty() && reading.recorded.is_none();
         if let Some(key) = told.key {
-            self.format = event_format(self.args, key);
+            self.format = event_format(self.args, &key);
             if key != time_key::CLEF {
                 self.progress.suspend(|| tell!("{}: reading the time of events from `{key}`", reading.name));
             }

@@ -124,7 +124,7 @@ fn null_is_no_time() {
     assert_eq!(figures(&ingest(text, &["--time-key", "time,ts"]).well().out).0, 1);
     assert_eq!(figures(&ingest(text, &["--time-key", "time", "--now"]).well().out).0, 1);
     let run = ingest(text, &["--time-key", "time"]).with(4);
-    assert!(run.err.contains("no key 'time', or its value is null"), "{}", run.err);
+    assert!(run.err.contains("no time in `time` in the first event"), "{}", run.err);
 }
 
 /// One time in a hundred events was enough, and the others were rejected.
@@ -146,8 +146,8 @@ fn a_usual_key_in_no_known_form_is_shown() {
     // nginx writes `$msec` so.
     ingest("{\"timestamp\":\"1716980161.123\"}\n", &[]).well();
     let nested = "{\"Event\":{\"System\":{\"TimeCreated\":{\"SystemTime\":\"2024-05-29T10:56:01Z\"}}}}\n";
-    let run = ingest(nested, &[]).with(4);
-    assert!(run.err.contains("`Event.System.TimeCreated.SystemTime` looks like a time"), "{}", run.err);
+    let run = ingest(nested, &[]).well();
+    assert!(run.err.contains("time of events from `Event.System.TimeCreated.SystemTime`"), "{}", run.err);
     let run = ingest(nested, &["--time-key", "a", "--time-format", "%H:%M:%S %Z"]).with(2);
     assert!(run.err.contains("use %Q"), "{}", run.err);
 }
@@ -187,4 +187,58 @@ fn what_is_no_store_is_told_to_come_later() {
         let run = tool(path, &["ingest", "link", "-"]).with(2);
         assert!(run.err.contains("a link to something that does not exist"), "{run:?}");
     }
+}
+
+/// Each line of a large file was rejected.
+#[test]
+fn a_misspelt_time_key_is_told_once() {
+    let lines = "{\"when\":\"2024-05-29T10:56:01Z\"}\n".repeat(5000);
+    let run = ingest(&lines, &["--time-key", "whn"]).with(4);
+    assert_eq!(figures(&run.out), (0, 0, 0, 0));
+    let told = "error: log: no time in `whn` in the first 100 events, nothing of it was stored; `when` looks like a time; name it with --time-key\n";
+    assert_eq!(run.err, told);
+    // Some have it, or each line is wanted.
+    let some = format!("{lines}{{\"whn\":\"2024-05-29T10:56:01Z\"}}\n");
+    assert_eq!(figures(&ingest(&some, &["--time-key", "whn,when"]).well().out).0, 5001);
+    let run = ingest(&lines, &["--time-key", "whn", "--rejects", "bad"]).with(4);
+    assert_eq!(figures(&run.out).1, 5000);
+    let few = "{\"a\":1}\n{\"whn\":\"2024-05-29T10:56:01Z\",\"when\":\"2024-05-29T10:56:01Z\"}\n";
+    assert_eq!(figures(&ingest(few, &["--time-key", "whn"]).with(4).out).0, 1);
+}
+
+/// Lines that follow others may have another key.
+#[test]
+fn a_time_key_of_later_lines_is_not_taken_for_misspelt() {
+    let folder = folder();
+    let log = folder.path().join("log");
+    let first = "{\"@t\":\"2024-05-29T10:56:01Z\"}\n".repeat(200);
+    fs::write(&log, &first).unwrap();
+    tool(folder.path(), &["ingest", "s", "log"]).well();
+    fs::write(&log, first + "{\"when\":\"2024-05-29T10:56:01Z\"}\n").unwrap();
+    tool(folder.path(), &["ingest", "s", "log", "--time-key", "when"]).well();
+    assert_eq!(count(folder.path(), "s"), 201);
+}
+
+#[test]
+fn the_only_time_of_events_is_taken_and_told() {
+    for (event, key) in [
+        (r#"{"event":{"created":"2024-05-29T10:56:01Z"},"n":1}"#, "event.created"),
+        (r#"{"asctime":"2024-05-29 12:56:01 +0200"}"#, "asctime"),
+        (r#"{"t":{"$date":"2024-05-29 10:56:01 UTC"}}"#, "t.$date"),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join("log"), event).unwrap();
+        let run = tool(folder.path(), &["ingest", "s", "log"]).well();
+        assert_eq!(run.err, format!("log: reading the time of events from `{key}`\n"));
+        let time = &rows(folder.path(), "s", "select ToIsoString(@Timestamp) as t from stream")[0]["t"];
+        assert_eq!(time, "2024-05-29T10:56:01.0000000Z");
+    }
+    let run = ingest("{\"day\":\"2024-05-29\"}\n", &[]).with(4);
+    assert!(
+        run.err.contains("--time-key day --time-format %Y-%m-%d")
+            || run.err.contains("--time-format '%Y-%m-%d'"),
+        "{}",
+        run.err
+    );
+    ingest("{\"day\":\"2024-05-29\"}\n", &["--time-key", "day", "--time-format", "%Y-%m-%d"]).well();
 }

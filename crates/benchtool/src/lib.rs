@@ -26,6 +26,7 @@ mod measure;
 mod measured;
 mod mended;
 mod names;
+mod nested;
 mod origin;
 mod output;
 mod output_file;

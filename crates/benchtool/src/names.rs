@@ -4,20 +4,28 @@ use tamias_json::Document;
 use tamias_json::validate::minify_object;
 
 use crate::cli::IngestArgs;
-use crate::output::{LEVELS, MESSAGES};
+use crate::output::{LEVELS, MESSAGES, at};
 
 /// What some events were seen to have.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// Whether one has a level, a message or a template as CLEF has it.
     is_clef: bool,
-    level: Option<&'static str>,
-    message: Option<&'static str>,
+    level: Option<Place>,
+    message: Option<Place>,
     events: u64,
     /// Whether one has the key of --level-key, or a level as CLEF has it; and so for messages.
     have_named: [bool; 2],
     /// Whether all begin with an id as `export --ids` writes it, if there are any.
     have_ids: Option<bool>,
+}
+
+/// Where events have their level or their message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    key: &'static str,
+    /// Whether it lies in an object; then the options of `ingest` do not reach it.
+    is_nested: bool,
 }
 
 impl Names {
@@ -35,10 +43,14 @@ impl Names {
         for ((have, named), clef) in self.have_named.iter_mut().zip(named).zip(clef) {
             *have |= named.into_iter().chain(clef.iter().copied()).any(|key| event.get(key).is_some());
         }
-        let is_text = |key: &str| event.get(key).is_some_and(|value| value.as_str().is_some());
-        let first = |keys: &[&'static str]| keys.iter().copied().find(|key| event.get(key).is_some());
-        self.level = self.level.or_else(|| first(&LEVELS[1..]));
-        self.message = self.message.or_else(|| first(&MESSAGES[1..]).filter(|key| is_text(key)));
+        let event = &event;
+        let first = |keys: &[&'static str]| {
+            let mut places = keys.iter().filter_map(|key| Some((*key, at(event, key)?)));
+            places.next().map(|(key, value)| (Place { key, is_nested: event.get(key).is_none() }, value))
+        };
+        self.level = self.level.or_else(|| first(&LEVELS[1..]).map(|(place, _)| place));
+        let message = || first(&MESSAGES[1..]).filter(|(_, value)| value.as_str().is_some());
+        self.message = self.message.or_else(|| message().map(|(place, _)| place));
         let id = minified.strip_prefix(b"{\"@Id\":\"").and_then(|rest| rest.split_first_chunk::<33>());
         let has_id =
             id.is_some_and(|([hex @ .., end], _)| *end == b'"' && hex.iter().all(u8::is_ascii_hexdigit));
@@ -46,9 +58,9 @@ impl Names {
     }
 
     /// Where levels and messages seem to be that queries do not find; an empty text if that is nowhere, or they find them.
-    fn elsewhere(&self) -> [Option<(&'static str, &'static str)>; 2] {
-        let found = |name: &'static str, key: Option<&'static str>| {
-            key.filter(|_| !self.is_clef).map(|key| (name, key))
+    fn elsewhere(&self) -> [Option<(&'static str, Place)>; 2] {
+        let found = |name: &'static str, place: Option<Place>| {
+            place.filter(|_| !self.is_clef).map(|place| (name, place))
         };
         [found("level", self.level), found("message", self.message)]
     }
@@ -56,7 +68,15 @@ impl Names {
     /// What whoever stores these events may want to know before it is done.
     pub(crate) fn hints(&self, args: &IngestArgs) -> Vec<String> {
         let mut hints = Vec::new();
-        let [level, message] = self.elsewhere();
+        let elsewhere = self.elsewhere();
+        for (name, Place { key, .. }) in elsewhere.into_iter().flatten().filter(|(_, place)| place.is_nested)
+        {
+            hints.push(format!("{name}s seem to be in `{key}`, as queries name it"));
+        }
+        let flat = |found: Option<(&'static str, Place)>| {
+            found.filter(|(_, place)| !place.is_nested).map(|(name, place)| (name, place.key))
+        };
+        let [level, message] = elsewhere.map(flat);
         for (((option, key), have), meant) in
             [("--level-key", &args.level_key), ("--message-key", &args.message_key)]
                 .into_iter()
@@ -98,16 +118,22 @@ impl Names {
     pub(crate) fn warnings(&self, query: &str) -> Vec<String> {
         let [level, message] = self.elsewhere();
         let named = |builtin: &str| query.contains(builtin);
-        let level = level.filter(|_| named("@Level")).map(|(_, key)| {
+        let option = |(name, Place { key, is_nested }): (&str, Place), builtin: &str| match is_nested {
+            true => String::new(),
+            false => format!(" (`ingest --{name}-key {key}` into a new store makes it {builtin})"),
+        };
+        let level = level.filter(|_| named("@Level")).map(|level| {
             format!(
-                "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{key}`? \
-                 (`ingest --level-key {key}` into a new store makes it @Level)"
+                "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{}`?{}",
+                level.1.key,
+                option(level, "@Level")
             )
         });
-        let message = message.filter(|_| named("@Message")).map(|(_, key)| {
+        let message = message.filter(|_| named("@Message")).map(|message| {
             format!(
-                "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{key}`? \
-                 (`ingest --message-key {key}` into a new store makes it @Message)"
+                "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{}`?{}",
+                message.1.key,
+                option(message, "@Message")
             )
         });
         level.into_iter().chain(message).collect()

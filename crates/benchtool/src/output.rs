@@ -9,8 +9,9 @@ mod vertical;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::time::Duration;
 
-use tamias::{Cell, Rows};
+use tamias::{Cell, OwnedRow, Rows};
 
 use crate::cli::Format;
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ use crate::units::printable;
 
 use table::table;
 
-pub(crate) use log::{LEVELS, MESSAGES};
+pub(crate) use log::{LEVELS, MESSAGES, at};
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 
@@ -55,28 +56,54 @@ impl<'a> Look<'a> {
         which: Which,
         out: &'a mut dyn Write,
     ) -> Result<Written, Failure> {
+        if let Which::Reversed(most) = which {
+            return Latest::read(rows, most)?.write(self, out);
+        }
         let hidden = usize::from(which == Which::Page);
         let columns = rows.columns().len().saturating_sub(hidden);
         let mut writer = self.writer(&rows.columns()[..columns], out)?;
         let mut written = Written::default();
-        let mut kept = Vec::new();
         while let Some(row) = rows.next_row()? {
             written.rows += 1;
-            match which {
-                Which::Reversed(most) if written.rows > most => written.has_more = true,
-                Which::Reversed(_) => kept.push(row.to_owned()),
-                Which::All | Which::Page => {
-                    writer.row(&row.cells().take(columns).collect::<Vec<Cell<'_>>>())?;
-                    let id = row.get(columns).and_then(|id| id.text());
-                    written.last_id = id.map(Cow::into_owned);
-                }
-            }
-        }
-        for row in kept.iter().rev() {
-            writer.row(&row.cells().collect::<Vec<Cell<'_>>>())?;
+            writer.row(&row.cells().take(columns).collect::<Vec<Cell<'_>>>())?;
+            let id = row.get(columns).and_then(|id| id.text());
+            written.last_id = id.map(Cow::into_owned);
         }
         writer.end()?;
         Ok(written)
+    }
+}
+
+/// Rows that came the latest first, all read, to be written in the opposite order.
+pub(crate) struct Latest {
+    columns: Vec<String>,
+    rows: Vec<OwnedRow>,
+    /// Whether there are earlier rows, which are not written.
+    pub(crate) has_more: bool,
+}
+
+impl Latest {
+    /// Reads so many rows, and whether there are more.
+    pub(crate) fn read(rows: &mut Rows, most: u64) -> Result<Latest, Failure> {
+        let mut latest = Latest { columns: rows.columns().to_vec(), rows: Vec::new(), has_more: false };
+        while let Some(row) = rows.next_row()? {
+            if latest.rows.len() as u64 == most {
+                latest.has_more = true;
+            } else {
+                latest.rows.push(row.to_owned());
+            }
+        }
+        Ok(latest)
+    }
+
+    /// Writes all of them.
+    pub(crate) fn write(self, look: Look<'_>, out: &mut dyn Write) -> Result<Written, Failure> {
+        let mut writer = look.writer(&self.columns, out)?;
+        for row in self.rows.iter().rev() {
+            writer.row(&row.cells().collect::<Vec<Cell<'_>>>())?;
+        }
+        writer.end()?;
+        Ok(Written { rows: self.rows.len() as u64, ..Written::default() })
     }
 }
 
@@ -97,8 +124,8 @@ pub(crate) enum Which {
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) rows: u64,
-    /// Whether there are earlier rows, which were not written.
-    pub(crate) has_more: bool,
+    /// How long a pager was waited for.
+    pub(crate) paged: Duration,
     /// Of a page, what the last row's event is called.
     pub(crate) last_id: Option<String>,
 }

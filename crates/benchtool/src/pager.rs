@@ -2,9 +2,10 @@
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::progress::Sign;
 use crate::screen::{Screen, Size};
 use crate::signals;
 
@@ -12,7 +13,13 @@ use crate::signals;
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Where rows go.
-pub(crate) enum Out {
+pub(crate) struct Out {
+    to: To,
+    /// Shows that work goes on until something stands on the screen.
+    sign: Option<Sign>,
+}
+
+enum To {
     Direct(BufWriter<StdoutLock<'static>>),
     /// What there is so far still fits the screen.
     Held(Held),
@@ -20,7 +27,7 @@ pub(crate) enum Out {
 }
 
 /// Output that is held until it is longer than the screen, or complete.
-pub(crate) struct Held {
+struct Held {
     text: Vec<u8>,
     size: Size,
     lines: usize,
@@ -28,45 +35,71 @@ pub(crate) struct Held {
 }
 
 /// A running pager.
-pub(crate) struct Pager {
+struct Pager {
     child: Child,
     /// None once it has got everything.
     input: Option<ChildStdin>,
+    /// How long it was waited for.
+    waited: Duration,
+}
+
+/// What came of an output that has ended.
+pub(crate) struct Finished<T> {
+    /// None if somebody quit the pager before everything was written.
+    pub(crate) done: Option<T>,
+    /// How long the pager was waited for.
+    pub(crate) paged: Duration,
 }
 
 impl Out {
     /// The standard output; on a terminal through a pager, unless that is not wanted.
     pub(crate) fn open(screen: &Screen, may_page: bool) -> Out {
-        match screen.size() {
+        let to = match screen.size() {
             Some(size) if may_page && io::stdin().is_terminal() && command().is_some() => {
-                Out::Held(Held { text: Vec::new(), size, lines: 0, column: 0 })
+                To::Held(Held { text: Vec::new(), size, lines: 0, column: 0 })
             }
-            _ => Out::Direct(crate::output::stdout()),
-        }
+            _ => To::Direct(crate::output::stdout()),
+        };
+        Out { to, sign: None }
+    }
+
+    /// The same, showing that this goes on until something stands on the screen.
+    pub(crate) fn during(self, what: &str) -> Out {
+        Out { sign: Some(Sign::new(what)), ..self }
+    }
+
+    /// Whether what is longer than the screen goes through a pager.
+    pub(crate) fn may_page(&self) -> bool {
+        !matches!(self.to, To::Direct(_))
     }
 
     /// Writes what is held, and waits for whoever reads it. That somebody has seen enough, and quit the pager, is no failure of
     /// what came before: then there is nothing more to tell of it.
-    pub(crate) fn finish<T>(self, done: Result<T, Failure>) -> Result<Option<T>, Failure> {
-        match self {
-            Out::Direct(mut out) => done.and_then(|done| flushed(&mut out).map(|()| Some(done))),
-            Out::Held(held) => {
+    pub(crate) fn finish<T>(self, done: Result<T, Failure>) -> Result<Finished<T>, Failure> {
+        let Out { to, sign } = self;
+        drop(sign);
+        let at_once = |done| Finished { done: Some(done), paged: Duration::ZERO };
+        match to {
+            To::Direct(mut out) => done.and_then(|done| flushed(&mut out).map(|()| at_once(done))),
+            To::Held(held) => {
                 let mut out = crate::output::stdout();
                 let written = out.write_all(&held.text).map_err(|error| Failure::output(&error));
                 let written = written.and_then(|()| flushed(&mut out));
-                done.and_then(|done| written.map(|()| Some(done)))
+                done.and_then(|done| written.map(|()| at_once(done)))
             }
-            Out::Paged(mut pager) => {
+            To::Paged(mut pager) => {
+                let begin = Instant::now();
                 drop(pager.input.take());
                 // Ctrl-C is the pager's, as long as it runs.
                 while let Ok(None) = pager.child.try_wait() {
                     signals::forget();
                     std::thread::sleep(PATIENCE);
                 }
-                match done {
-                    Err(Failure::ClosedPipe) => Ok(None),
-                    done => done.map(Some),
-                }
+                let done = match done {
+                    Err(Failure::ClosedPipe) => None,
+                    done => Some(done?),
+                };
+                Ok(Finished { done, paged: pager.waited + begin.elapsed() })
             }
         }
     }
@@ -109,29 +142,36 @@ impl Held {
         signals::catch().ok()?;
         let mut child = command()?.stdin(Stdio::piped()).spawn().ok()?;
         let input = child.stdin.take();
-        Some(Pager { child, input })
+        Some(Pager { child, input, waited: Duration::ZERO })
     }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Out::Direct(out) => out.write(bytes),
-            Out::Held(held) => {
+        match &mut self.to {
+            To::Direct(out) => {
+                self.sign = None;
+                out.write(bytes)
+            }
+            To::Held(held) => {
                 if !held.take(bytes) {
+                    self.sign = None;
                     let text = std::mem::take(&mut held.text);
-                    *self = match held.page() {
-                        Some(pager) => Out::Paged(pager),
-                        None => Out::Direct(crate::output::stdout()),
+                    self.to = match held.page() {
+                        Some(pager) => To::Paged(pager),
+                        None => To::Direct(crate::output::stdout()),
                     };
                     self.write_all(&text)?;
                 }
                 Ok(bytes.len())
             }
-            Out::Paged(pager) => match &mut pager.input {
+            To::Paged(pager) => match &mut pager.input {
                 Some(input) => {
                     signals::forget();
-                    input.write(bytes)
+                    let begin = Instant::now();
+                    let written = input.write(bytes);
+                    pager.waited += begin.elapsed();
+                    written
                 }
                 None => Err(io::ErrorKind::BrokenPipe.into()),
             },
@@ -139,10 +179,13 @@ impl Write for Out {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Out::Direct(out) => out.flush(),
-            Out::Held(_) => Ok(()),
-            Out::Paged(pager) => pager.input.as_mut().map_or(Ok(()), ChildStdin::flush),
+        match &mut self.to {
+            To::Direct(out) => {
+                self.sign = None;
+                out.flush()
+            }
+            To::Held(_) => Ok(()),
+            To::Paged(pager) => pager.input.as_mut().map_or(Ok(()), ChildStdin::flush),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Progress on a terminal; nothing where standard error is none.
 
 use std::fmt::Write;
-use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -21,13 +20,13 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
 }
 
 /// Something that turns on the terminal until this is dropped, if that takes its time.
-struct Sign {
+pub(crate) struct Sign {
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sign {
-    fn new(what: &str) -> Sign {
+    pub(crate) fn new(what: &str) -> Sign {
         let bar = spinner(what);
         let (done, is_done) = mpsc::channel::<()>();
         let is_seen = !bar.is_hidden();
@@ -52,34 +51,6 @@ impl Drop for Sign {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// An output for which somebody waits: it shows that work goes on until something is written to it.
-pub(crate) struct UntilWritten<W> {
-    out: W,
-    sign: Option<Sign>,
-}
-
-impl<W> UntilWritten<W> {
-    pub(crate) fn new(what: &str, out: W) -> UntilWritten<W> {
-        UntilWritten { out, sign: Some(Sign::new(what)) }
-    }
-
-    pub(crate) fn into_inner(self) -> W {
-        self.out
-    }
-}
-
-impl<W: io::Write> io::Write for UntilWritten<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sign = None;
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sign = None;
-        self.out.flush()
     }
 }
 

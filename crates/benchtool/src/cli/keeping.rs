@@ -41,7 +41,7 @@ pub(crate) struct InfoArgs {
 pub(crate) enum InfoFormat {
     /// A summary, and a table of the files
     Table,
-    /// One JSON object, for monitoring
+    /// One JSON object, for monitoring; `known_damage` counts the damaged parts that the last scrub found, or that opening the store met
     Json,
 }
 

@@ -48,7 +48,7 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
     let range = range.map_or("none".to_owned(), |(first, last)| format!("{} to {}", time(first), time(last)));
     let (file_bytes, column_bytes) = file_bytes(info);
     let Usage { retired, quarantine, unnamed, .. } = housekeeping.usage;
-    let beside = [("held by readers", retired), ("in quarantine", quarantine), ("unnamed", unnamed)];
+    let beside = [("waiting for removal", retired), ("in quarantine", quarantine), ("unnamed", unnamed)];
     let beside = beside.iter().filter(|(_, bytes)| *bytes > 0);
     let beside: String = beside.map(|(what, bytes)| format!("\n  {what}: {}", size(*bytes))).collect();
     let written = per_byte(&housekeeping.traffic);
@@ -184,7 +184,8 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
     let Usage { segments, logs, manifests, unfinished, retired, unnamed, quarantine } = *usage;
     let Traffic { appended, logs: to_logs, sealed, rewritten, manifests: to_manifests } = *traffic;
     let (file_bytes, column_file_bytes) = file_bytes(info);
-    let damage = store.known_damage()?;
+    // What this process has met, or what the last scrub found: each of the two may know less.
+    let damaged = (store.known_damage()?.len() as u64).max(scrub.map_or(0, |scrub| scrub.damaged));
     let bounds = JsonObject::new()
         .with("max_age_seconds", &or_null(settings.max_age, |age| age.as_secs_f64().to_string()))
         .with("max_bytes", &or_null(settings.max_bytes, |bytes| bytes.to_string()))
@@ -231,7 +232,7 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
         .with("store", &json_string(&args.store.display().to_string()))
         .numbers(&[("events", info.events), ("bytes", info.bytes)])
         .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
-        .numbers(&[("known_damage", damage.len() as u64), ("unerased", *unerased)])
+        .numbers(&[("known_damage", damaged), ("unerased", *unerased)])
         .range(info.time_range)
         .with("last_written", &or_null(last_written(&args.store), |time| json_string(&time.to_string())))
         .with("settings", &bounds.done())

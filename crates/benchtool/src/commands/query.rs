@@ -17,10 +17,10 @@ use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs, Showing};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
 use crate::names::Names;
-use crate::output::{self, LATEST_ROWS, Look, Which, Written};
+use crate::nested;
+use crate::output::{self, LATEST_ROWS, Latest, Look, Which, Written};
 use crate::output_file::OutputFile;
-use crate::pager::Out;
-use crate::progress;
+use crate::pager::{Finished, Out};
 use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
@@ -86,6 +86,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     }
     tell_warnings(&rows);
     warn_of_names(&store, &text)?;
+    warn_of_paths(&store, &query);
     tell_none(&written, &screen, &args.period, &snapshot.info());
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");
@@ -133,29 +134,41 @@ pub(crate) fn show(
     let usual = if screen.is_terminal() { output::usual_format(rows.columns()) } else { Format::Ndjson };
     let shown = Shown::new(query, zone, showing.ticks);
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
-    let out = Out::open(&screen, !showing.no_pager);
+    // Sorting and grouping give nothing before they have read all.
+    let mut out = Out::open(&screen, !showing.no_pager).during("running the query");
     // Ctrl-C ends the query, and leaves the terminal to the pager.
     let cancels = screen.is_terminal().then(|| {
         signals::catch_for_queries()?;
         Cancels::query(&rows.cancel_handle())
     });
     let cancels = cancels.transpose()?;
-    // Sorting and grouping give nothing before they have read all.
-    let mut out = progress::UntilWritten::new("running the query", out);
-    let written = look.write_rows(rows, which, &mut out);
-    let written = out.into_inner().finish(written)?;
-    drop(cancels);
-    // Who has seen enough has seen rows.
-    let Some(written) = written else {
-        return Ok(Written { rows: rows.stats().rows, ..Written::default() });
+    let mut left_out = None;
+    let written = match which {
+        Which::Reversed(most) => Latest::read(rows, most).and_then(|latest| {
+            left_out = latest.has_more.then(|| {
+                let most = counted(most, "row");
+                format!("showing only the latest {most}; add a condition, a limit or --since to see others")
+            });
+            // Through a pager it is on the first screen, too: what is told behind the rows comes when the pager has ended.
+            if let Some(left_out) = left_out.as_ref().filter(|_| out.may_page()) {
+                output::write_line(&mut out, left_out)?;
+            }
+            latest.write(look, &mut out)
+        }),
+        Which::All | Which::Page => look.write_rows(rows, which, &mut out),
     };
-    if let (true, Which::Reversed(most)) = (written.has_more, which) {
-        tell!(
-            "showing only the latest {}; add a condition, a limit or --since to see others",
-            counted(most, "row")
-        );
+    let Finished { done, paged } = out.finish(written)?;
+    drop(cancels);
+    if let Some(left_out) = left_out {
+        tell!("{left_out}");
     }
-    Ok(written)
+    // Who has seen enough has seen rows.
+    let shown = match which {
+        Which::Reversed(most) => rows.stats().rows.min(most),
+        Which::All | Which::Page => rows.stats().rows,
+    };
+    let written = done.unwrap_or_else(|| Written { rows: shown, ..Written::default() });
+    Ok(Written { paged, ..written })
 }
 
 /// Writes rows into the file of this name, which takes its place when it is whole. Ctrl-C ends the query, and nothing is left beside it.
@@ -382,6 +395,11 @@ pub(crate) fn warn_of_names(store: &Store, query: &str) -> Result<(), Failure> {
     }
     names.warnings(query).into_iter().for_each(tell::warning);
     Ok(())
+}
+
+/// Warns of keys within objects that no event has.
+pub(crate) fn warn_of_paths(store: &Store, query: &Query) {
+    nested::warnings(store, query).into_iter().for_each(tell::warning);
 }
 
 /// So many events tell which keys a log has.

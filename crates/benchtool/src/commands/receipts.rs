@@ -82,8 +82,9 @@ pub(crate) fn text(receipt: &Receipt) -> String {
         );
     }
     text += &format!("  {} events remain, hash {hash}", stays.events);
+    text += "\n  not reached: backups and other copies";
     if *quarantined > 0 {
-        text += &format!("\n  not reached: {quarantined} files in quarantine");
+        text += &format!(", {} in quarantine", counted(*quarantined, "file"));
     }
     text
 }

@@ -18,9 +18,11 @@ use crate::cli::{Format, Period, ShellArgs, Showing};
 use crate::completion::{State, Words, is_ended, is_ended_in, is_open};
 use crate::failure::Failure;
 use crate::instants::Zone;
+use crate::output::Written;
 use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
+use crate::units::counted;
 use crate::{commands, output, units};
 
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
@@ -69,7 +71,8 @@ Tab completes keywords and keys. Ctrl-C cancels a running query, or abandons an 
   .timer on|off    show how long each query took, and how much it read
   .zone ZONE       set the time zone of queries and of times in the output
   .help            show this help
-  .exit            quit (also Ctrl-D)";
+  .exit            quit (also Ctrl-D)
+Commands work at …> as well; the incomplete query can be continued after them.";
 
 impl Shell {
     /// Reads queries from a terminal.
@@ -92,7 +95,8 @@ impl Shell {
             // There may be none yet.
             let _ = editor.load_history(file);
         }
-        tell!("{} events. Enter runs a query; .help lists the commands.", self.store.info()?.events);
+        let events = counted(self.store.info()?.events, "event");
+        tell!("{events}. Enter runs a query; .help lists the commands.");
         let mut text = String::new();
         loop {
             let prompt = if text.is_empty() { PROMPT } else { CONTINUATION };
@@ -109,20 +113,25 @@ impl Shell {
                 Err(ReadlineError::Eof) => break,
                 Err(error) => return Err(broken(error)),
             };
-            text.push_str(&line);
-            if !line.trim().is_empty() && is_unfinished(&text) {
-                text.push('\n');
-                continue;
-            }
-            let text = std::mem::take(&mut text);
-            let text = text.trim();
+            // A command does not become part of an incomplete query, which can be continued after it.
+            let entered = if !text.is_empty() && is_command(&line) {
+                line
+            } else {
+                text.push_str(&line);
+                if !line.trim().is_empty() && is_unfinished(&text) {
+                    text.push('\n');
+                    continue;
+                }
+                std::mem::take(&mut text)
+            };
+            let entered = entered.trim();
             // Without a history this conversation goes on all the same.
-            let _ = editor.add_history_entry(text);
+            let _ = editor.add_history_entry(entered);
             if let Some(file) = &history {
                 let folder = file.parent().map(std::fs::create_dir_all);
                 let _ = folder.map(|_| editor.append_history(file));
             }
-            match self.answer(text) {
+            match self.answer(entered) {
                 Ok(Next::GoOn) => {}
                 Ok(Next::Leave) => break,
                 Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
@@ -217,23 +226,24 @@ impl Shell {
         let threads = commands::query::processors();
         let options = RunOptions { threads, measure: is_analyzed, ..RunOptions::default() };
         let mut rows = self.store.run_with(&query, options)?;
-        if is_analyzed {
+        let written = if is_analyzed {
             let cancels = Cancels::query(&rows.cancel_handle())?;
             read_all(&mut rows)?;
             drop(cancels);
             output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
+            Written { rows: rows.stats().rows, ..Written::default() }
         } else if let Some(path) = once {
-            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path, &self.folder)?;
+            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path, &self.folder)?
         } else {
-            commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?;
-        }
+            commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?
+        };
+        let time = started.elapsed().saturating_sub(written.paged);
         commands::query::tell_warnings(&rows);
         commands::query::warn_of_names(&self.store, text)?;
+        commands::query::warn_of_paths(&self.store, &query);
         if self.is_timed {
-            let stats = rows.stats();
-            let (rows, time) = (stats.rows, units::duration(started.elapsed()));
-            let read = units::bytes(stats.bytes);
-            tell!("{rows} {} in {time}, {read} read", if rows == 1 { "row" } else { "rows" });
+            let (time, read) = (units::duration(time), units::bytes(rows.stats().bytes));
+            tell!("{} in {time}, {read} read", counted(written.rows, "row"));
         }
         Ok(())
     }
@@ -249,6 +259,16 @@ fn format(name: &str) -> Result<Option<Format>, Failure> {
         let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
         Failure::Usage(format!("'{name}' is not a format: auto, {}", names.join(", ")))
     })
+}
+
+/// The commands of the shell.
+const COMMANDS: [&str; 10] =
+    [".schema", ".keys", ".mode", ".format", ".once", ".timer", ".zone", ".help", ".exit", ".quit"];
+
+/// Whether a line of an incomplete query is a command: the name of one, with at most one argument. `.name` may also continue a path.
+fn is_command(line: &str) -> bool {
+    let mut words = line.trim().trim_end_matches(';').split_whitespace();
+    words.next().is_some_and(|first| COMMANDS.contains(&first)) && words.count() <= 1
 }
 
 /// The first query of a text, and what follows its semicolon; none where there is no semicolon, or something is wrong before it. Only

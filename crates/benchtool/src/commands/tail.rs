@@ -13,6 +13,7 @@ use crate::output::{Look, RowWriter, Which};
 use crate::pager::Out;
 use crate::screen::Screen;
 use crate::signals;
+use crate::tell::tell;
 
 /// How often the store is asked for new events.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -35,8 +36,14 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let snapshot = store.snapshot()?;
     let written = write_latest(&snapshot, &latest, look, &mut out);
     query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
+    query::warn_of_paths(&store, &latest);
     if !args.follow {
-        return out.finish(written).map(drop);
+        let is_none = written.as_ref().is_ok_and(|rows| *rows == 0);
+        out.finish(written)?;
+        if is_none && screen.is_terminal() {
+            tell!("no rows");
+        }
+        return Ok(());
     }
     written?;
     signals::catch()?;
@@ -55,11 +62,12 @@ fn format(args: &TailArgs) -> Result<Format, Failure> {
     }
 }
 
-fn write_latest(snapshot: &Snapshot, query: &Query, look: Look<'_>, out: &mut Out) -> Result<(), Failure> {
+/// Writes the latest events: how many there are.
+fn write_latest(snapshot: &Snapshot, query: &Query, look: Look<'_>, out: &mut Out) -> Result<u64, Failure> {
     let mut rows = snapshot.run(query, options());
-    look.write_rows(&mut rows, Which::Reversed(u64::MAX), out)?;
+    let written = look.write_rows(&mut rows, Which::Reversed(u64::MAX), out)?;
     query::tell_warnings(&rows);
-    Ok(())
+    Ok(written.rows)
 }
 
 fn options() -> RunOptions {

@@ -63,6 +63,9 @@ fn unnamed_line(file: &Unnamed) -> String {
         UnnamedKind::Unfinished => "was being written when its process ended, or is being written now",
         UnnamedKind::Foreign => "belongs to another store",
         UnnamedKind::Unreadable => "does not begin like a file of a store",
+        UnnamedKind::Retired => {
+            "is no longer needed; it is removed when no process reads it any more, at the latest when the store is next opened for writing"
+        }
         UnnamedKind::Irregular => "is not a regular file and is never opened",
         _ => "is not one of the store's files",
     };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use tamias::{Cell, Expression, Instant, Kind, Parameters};
-use tamias_json::{Document, Map};
+use tamias_json::{Document, Map, Value};
 use unicode_width::UnicodeWidthStr;
 
 use super::row::{Look, RowWriter, flush, json_text, write};
@@ -32,8 +32,32 @@ const SOURCES: [&str; 12] = [
     "_COMM",
     "ProviderName",
 ];
-pub(crate) const MESSAGES: [&str; 9] =
-    ["@m", "message", "Message", "msg", "MESSAGE", "short_message", "text", "log", "Content"];
+pub(crate) const MESSAGES: [&str; 11] = [
+    "@m",
+    "message",
+    "Message",
+    "msg",
+    "MESSAGE",
+    "short_message",
+    "text",
+    "log",
+    "Content",
+    // Of tracing-subscriber.
+    "fields.message",
+    "event.message",
+];
+
+/// The value of a key; of `fields.message` also that of a key in an object.
+pub(crate) fn at<'e>(event: &Map<'e>, key: &str) -> Option<Value<'e>> {
+    let nested = || {
+        let (object, key) = key.split_once('.')?;
+        match event.get(object)? {
+            Value::Map(object) => object.get(key),
+            _ => None,
+        }
+    };
+    event.get(key).or_else(nested)
+}
 
 /// Keys of CLEF that a line has already, or that tell people nothing.
 const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
@@ -105,13 +129,13 @@ impl<'a> LogRows<'a> {
             let json = message.eval(&String::from_utf8_lossy(event.raw())).ok()??;
             return Some(("@mt", json_text(json.as_bytes()).into_owned()));
         }
-        let (key, text) = MESSAGES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())))?;
+        let (key, text) = MESSAGES.iter().find_map(|key| Some((*key, at(event, key)?.as_str()?.text())))?;
         Some((key, text.into_owned()))
     }
 
     fn line(&self, cells: &[Cell<'_>], event: &Map<'_>) -> String {
         let instant = self.instant(cells, event);
-        let level = LEVELS.iter().find_map(|key| Some((*key, event.get(key)?)));
+        let level = LEVELS.iter().find_map(|key| Some((*key, at(event, key)?)));
         let source = SOURCES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())));
         let message = self.message(event);
         let template =
@@ -136,18 +160,30 @@ impl<'a> LogRows<'a> {
         }
         let message_key = message.as_ref().map(|(key, _)| *key);
         let used = [level.map(|(key, _)| key), source.map(|(key, _)| key), message_key];
-        for (key, value) in event.entries() {
-            let key = key.text();
+        let mut tell = |key: &str, value: &Value<'_>| {
             let text = json_text(value.raw());
-            let is_told = HIDDEN.contains(&&*key)
-                || used.contains(&Some(&*key))
-                || told_of.contains(&*key)
+            let is_told = HIDDEN.contains(&key)
+                || used.contains(&Some(key))
+                || told_of.contains(key)
                 || message.as_ref().is_some_and(|(_, message)| *message == text)
                 || (instant.is_some() && is_time(&text, instant));
             if !is_told {
-                let name = format!("{}=", printable_line(&key));
+                let name = format!("{}=", printable_line(key));
                 let value = self.value(&text, name.width());
                 parts.push(format!("{}{value}", self.dim(&name)));
+            }
+        };
+        for (key, value) in event.entries() {
+            let key = key.text();
+            let is_used_of = |used: &&str| used.strip_prefix(&*key).is_some_and(|rest| rest.starts_with('.'));
+            match &value {
+                // The rest of an object that the line has something of already.
+                Value::Map(object) if used.iter().flatten().any(is_used_of) => {
+                    for (inner, value) in object.entries() {
+                        tell(&format!("{key}.{}", inner.text()), &value);
+                    }
+                }
+                value => tell(&key, value),
             }
         }
         parts.join(" ")
@@ -245,7 +281,7 @@ enum Level {
     Fatal,
 }
 
-/// How the names of levels begin, in lower case, and the numbers of syslog.
+/// How the names of levels begin, in lower case, and the numbers of syslog and of pino.
 const NAMES: [(&str, Level); 17] = [
     ("trace", Level::Trace),
     ("trc", Level::Trace),
@@ -271,10 +307,12 @@ impl Level {
         let lower = text.to_lowercase();
         match lower.as_str() {
             "0" | "1" | "2" | "alert" | "emerg" | "emergency" => Some(Level::Fatal),
-            "3" => Some(Level::Error),
-            "4" => Some(Level::Warn),
-            "5" | "6" => Some(Level::Info),
-            "7" => Some(Level::Debug),
+            "3" | "50" => Some(Level::Error),
+            "4" | "40" => Some(Level::Warn),
+            "5" | "6" | "30" => Some(Level::Info),
+            "7" | "20" => Some(Level::Debug),
+            "10" => Some(Level::Trace),
+            "60" => Some(Level::Fatal),
             _ => NAMES.iter().find(|(name, _)| lower.starts_with(name)).map(|(_, level)| *level),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use tamias::{Cell, Kind};
+use tamias::{Cell, Instant, Kind};
 use unicode_width::UnicodeWidthStr;
 
 use super::row::{Look, RowWriter, flush, shown_text, write};
@@ -62,7 +62,7 @@ impl<'a> TableRows<'a> {
             let cell = Cell::of_json(json);
             let text = shown_text(cell, column, self.look.shown);
             let is_name = self.names.get(column).is_some_and(|name| name == "@Id");
-            match self.look.shown.is_instant(column) || is_name {
+            match self.look.shown.is_instant(column) || is_name || is_time(cell, &text) {
                 true => Field::whole(&text),
                 false if cell.kind() == Kind::Number => Field::number(&text),
                 false => Field::text(&text),
@@ -70,6 +70,12 @@ impl<'a> TableRows<'a> {
         };
         row.iter().enumerate().map(field).collect()
     }
+}
+
+/// Whether a cell is text that is a time in ISO 8601, as other logs have it.
+fn is_time(cell: Cell<'_>, text: &str) -> bool {
+    let begins_as_year = text.starts_with(|first: char| first.is_ascii_digit());
+    cell.kind() == Kind::String && begins_as_year && text.parse::<Instant>().is_ok()
 }
 
 impl RowWriter for TableRows<'_> {

@@ -245,3 +245,17 @@ fn a_round_of_scrubbing_that_goes_on_ends_with_what_was_found_before() {
     );
     assert!(ended.err.contains("`verify` names it"), "{}", ended.err);
 }
+
+/// It told of what the process had met itself, which was nothing.
+#[test]
+fn damage_that_scrubbing_found_is_known() {
+    let folder = folder();
+    damaged_store(folder.path());
+    let known = || {
+        objects(&tool(folder.path(), &["info", "s", "--format", "json"]).well().out)[0]["known_damage"]
+            .clone()
+    };
+    assert_eq!(known(), 0);
+    tool(folder.path(), &["scrub", "s"]).with(6);
+    assert_eq!(known(), 1);
+}

@@ -365,3 +365,62 @@ fn the_query_may_come_from_the_standard_input() {
     let query = b"-- a comment\nselect N\nfrom stream\nwhere N > 1\n";
     assert_eq!(tool_with_input(folder.path(), &["query", "s", "-"], query).well().out, "{\"N\":1.50}\n");
 }
+
+/// Only keys of the top level were warned of.
+#[test]
+fn misspelt_keys_in_objects_are_warned_of() {
+    let folder = folder();
+    let event = |n: u32| {
+        let rare = if n == 450 { ",\"rare\":1" } else { "" };
+        format!(
+            "{{\"@t\":\"2024-05-29T10:56:01Z\",\"actor\":{{\"login\":\"ada\"{rare}}},\"Timings\":[{{\"Elapsed\":{n}}}],\"id.orig_h\":\"h\"}}\n"
+        )
+    };
+    let events: String = (0..1000).map(event).collect();
+    for segments in ["text", "columns"] {
+        tool_with_input(folder.path(), &["ingest", segments, "-", "--segments", segments], events.as_bytes())
+            .well();
+        tool(folder.path(), &["seal", segments]).well();
+        let warned = |query: &str| tool(folder.path(), &["query", segments, query]).well().err;
+        for (query, warning) in [
+            (
+                "select count(*) from stream where actor.logn = 'x'",
+                "no event has a key `actor.logn`; did you mean `actor.login`?",
+            ),
+            (
+                "select count(*) from stream group by actor.logn",
+                "no event has a key `actor.logn`; did you mean `actor.login`?",
+            ),
+            (
+                "select count(*) from stream where Timings.Elapsed > 1",
+                "no event has a key `Timings.Elapsed`: `Timings` is an array; write `Timings[?].Elapsed` for any of its elements",
+            ),
+            (
+                "select count(*) from stream where id.orig_x = 'h'",
+                "no event that was read has a key `id.orig_x`; did you mean `id.orig_h`?",
+            ),
+        ] {
+            assert_eq!(warned(query), format!("warning: {warning}\n"), "{query}");
+        }
+        for query in ["actor.login = 'x'", "actor.rare = 2", "id.orig_h = 'x'", "Timings[?].Elapsed > 1"] {
+            assert_eq!(warned(&format!("select count(*) from stream where {query}")), "", "{query}");
+        }
+    }
+}
+
+/// The messages of tracing-subscriber lie one level down, where nothing told of them.
+#[test]
+fn messages_in_objects_are_told_of() {
+    let folder = folder();
+    let event =
+        r#"{"timestamp":"2024-05-29T10:56:01Z","level":"ERROR","fields":{"message":"database is down"}}"#;
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], event.as_bytes()).well();
+    assert!(run.err.contains("messages seem to be in `fields.message`, as queries name it"), "{}", run.err);
+    assert!(run.err.contains("levels seem to be in `level`; with --level-key level"), "{}", run.err);
+    let run = tool(folder.path(), &["query", "s", "select @Message from stream"]).well();
+    assert!(
+        run.err.ends_with("so that @Message is undefined; did you mean `fields.message`?\n"),
+        "{}",
+        run.err
+    );
+}

@@ -76,6 +76,30 @@ fn tables_fit_the_screen_and_keep_times_whole() {
     check("table", &["query", "s", "select @Timestamp, @Level, @Message, Cart, Elapsed from stream"]);
 }
 
+/// Only instants of the store were kept whole.
+#[test]
+fn times_that_are_texts_are_kept_whole() {
+    let folder = folder();
+    let event = r#"{"@t":"2024-05-29T10:56:01Z","type":"PullRequestReviewEvent","login":"somebody-with-a-name","repo":"owner/repository-of-it","created_at":"2024-05-29T10:56:01Z"}"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], event.as_bytes()).well();
+    for columns in [80, 160] {
+        let query = "select type, login, repo, created_at from stream";
+        let seen = screen(folder.path(), columns, 60, "cat", &["query", "s", query]);
+        assert!(seen.contains(" 2024-05-29T10:56:01Z "), "{seen}");
+        compare("times", columns, &seen);
+    }
+}
+
+#[test]
+fn messages_of_tracing_are_shown_as_such() {
+    let folder = folder();
+    let event = r#"{"timestamp":"2024-05-29T10:56:01Z","level":"ERROR","fields":{"message":"database is down","code":5},"target":"shop"}"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], event.as_bytes()).well();
+    let seen = screen(folder.path(), 80, 60, "cat", &["query", "s", "select * from stream"]);
+    assert!(seen.contains("database is down ") && seen.contains("fields.code="), "{seen}");
+    compare("tracing", 80, &seen);
+}
+
 #[test]
 fn tables_that_cannot_fit_are_written_a_key_a_line() {
     let query = "select @Timestamp, @Id, @Level, @Message, @Exception, Cart, Elapsed, Path, SourceContext \
@@ -118,6 +142,7 @@ fn what_is_found_is_lines_of_a_log() {
 #[test]
 fn that_nothing_is_found_is_told() {
     check("search-none", &["search", "s", "Shop", "--from", "2025-01-01"]);
+    check("tail-none", &["tail", "s", "Elapsed > 99999"]);
     check("query-none", &["query", "s", "select * from stream where @Level = 'error' and elapsed > 3"]);
 }
 
@@ -258,6 +283,12 @@ fn a_query_that_says_no_limit_shows_the_latest_rows_and_says_so() {
     assert_eq!(query("select N from stream where true").lines().count(), 1501);
     assert_eq!(query("select N from stream limit 1400").lines().count(), 1401);
     assert_eq!(query("select count(*) as n from stream"), "n\n1500\n");
+    // Where a pager has the screen it is told there, and once more when it has ended.
+    let arguments = ["query", "s", "select N from stream", "--format", "csv"];
+    let paged = screen(folder.path(), 80, 24, "sed s/^/paged:/", &arguments);
+    let told = "showing only the latest 1000 rows; add a condition, a limit or --since to see others\n";
+    assert!(paged.starts_with(&format!("paged:{told}paged:N\npaged:500\n")), "{paged}");
+    assert!(paged.contains("\npaged:1499\nshowing only the latest 1000 rows;"), "{paged}");
 }
 
 #[test]

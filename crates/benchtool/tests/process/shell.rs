@@ -141,6 +141,60 @@ mod terminal {
         session.exp_eof().unwrap();
     }
 
+    /// `.exit` used to become part of the query.
+    #[test]
+    fn commands_work_in_an_incomplete_query() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 1)).well();
+        let mut session = start(folder.path());
+        session.send_line("select (").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line(".help").unwrap();
+        session.exp_string("quit (also Ctrl-D)").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line(".mode csv").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line("6 * 7000) as answer").unwrap();
+        session.exp_string("answer\r\n42000\r\n").unwrap();
+        // What looks like a command continues a path.
+        session.send_line("select ({modes: 43000}").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line(".modes) as answer").unwrap();
+        session.exp_string("answer\r\n43000\r\n").unwrap();
+        session.send_line("select (").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+    }
+
+    /// It told of the row that shows that there are more.
+    #[test]
+    fn the_rows_that_are_shown_are_counted() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 1500)).well();
+        let mut session = start(folder.path());
+        session.send_line("select Elapsed from stream").unwrap();
+        session.exp_string("showing only the latest 1000 rows").unwrap();
+        session.exp_string("1000 rows in ").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+    }
+
+    #[test]
+    fn one_event_is_one() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 1)).well();
+        let mut terminal = crate::terminal::Terminal::run(
+            folder.path(),
+            std::num::NonZeroU16::new(80).unwrap(),
+            "benchtool shell s",
+        );
+        terminal.wait_for("tamias> ");
+        terminal.type_line(".exit");
+        let lines = crate::terminal::lines(&terminal.end());
+        assert_eq!(lines[0], "1 event. Enter runs a query; .help lists the commands.");
+    }
+
     #[test]
     fn commands_change_how_answers_look() {
         let folder = folder();

@@ -420,3 +420,28 @@ fn what_is_deleted_beside_ingest_is_not_beyond_the_limits() {
     let run = ended(child.wait_with_output().unwrap()).well();
     assert!(!run.err.contains("beyond the store's limits"), "{}", run.err);
 }
+
+/// They were called files that are none of the store's.
+#[test]
+#[cfg(unix)]
+fn files_that_a_reader_holds_wait_for_removal() {
+    use std::io::{BufRead, BufReader};
+    let folder = folder();
+    let path = folder.path();
+    tool_with_input(path, &["ingest", "s", "-", "--segments", "text"], &events(1, 1000)).well();
+    tool(path, &["seal", "s"]).well();
+    let mut reader = command(path, &["tail", "s", "-f"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(reader.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    tool(path, &["delete", "s", "--where", "Elapsed > 100"]).with(5);
+    let verify = tool(path, &["verify", "s"]).well();
+    assert!(
+        verify.out.contains(" is no longer needed; it is removed when no process reads it any more"),
+        "{}",
+        verify.out
+    );
+    let info = tool(path, &["info", "s"]).well().out;
+    reader.kill().unwrap();
+    reader.wait().unwrap();
+    assert!(info.contains("\n  waiting for removal: "), "{info}");
+}

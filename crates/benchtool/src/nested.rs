@@ -1,0 +1,178 @@
+//! Keys within objects that a query names and no event has: what the library warns of are keys of the top level only.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use tamias::{Key, Keys, Kind, Parameters, Query, RunOptions, Statement, Store};
+
+use crate::completion::dotted;
+use crate::failure::Failure;
+use crate::units::counted;
+
+/// Keys are looked for in so many events from the beginning of the store, and in as many from its end.
+const EVENTS_LOOKED_AT: usize = 100;
+
+/// Keys deeper than this are not looked for.
+const DEPTH: usize = 8;
+
+/// How long all events may be searched for a key that those do not have.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What there is to warn of. Nothing where the events cannot be read: the query itself says so.
+pub(crate) fn warnings(store: &Store, query: &Query) -> Vec<String> {
+    let mut paths = query.paths();
+    paths.retain(|path| is_nested(path));
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let Ok(keys) = keys(store) else { return Vec::new() };
+    let missing = paths.iter().filter_map(|path| Missing::of(&keys, path));
+    missing.filter_map(|missing| missing.warning(store, keys.documents())).collect()
+}
+
+/// Whether this is a path of names, each of which needs no quotes.
+fn is_nested(path: &str) -> bool {
+    path.contains('.') && !path.contains(['[', '@']) && path.split('.').count() <= DEPTH
+}
+
+fn keys(store: &Store) -> Result<Keys, Failure> {
+    // The elements of an array are a level of their own.
+    let mut keys = Keys::new(2 * DEPTH);
+    for order in ["asc", "desc"] {
+        let text = format!("select @Data from stream order by time {order} limit {EVENTS_LOOKED_AT}");
+        let query = Statement::parse(&text)?.bind(&Parameters::new())?;
+        let mut rows = store.run_with(&query, RunOptions::default())?;
+        while let Some(row) = rows.next_row()? {
+            keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+        }
+    }
+    Ok(keys)
+}
+
+/// A path that none of the events has that were looked at, though they have what it begins with.
+#[derive(Debug, PartialEq, Eq)]
+struct Missing {
+    path: String,
+    remedy: Remedy,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Remedy {
+    /// This is an array, and its elements are named so.
+    Elements {
+        array: String,
+        path: String,
+    },
+    Near(String),
+    None,
+}
+
+impl Missing {
+    fn of(keys: &Keys, path: &str) -> Option<Missing> {
+        if keys.left_out() > 0 {
+            return None;
+        }
+        let paths = keys.found().map(|key| (key.path(), key)).flat_map(|(path, key)| {
+            let dotted = dotted(&path);
+            [Some((path, key)), dotted.map(|dotted| (dotted, key))].into_iter().flatten()
+        });
+        let known: BTreeMap<String, Key<'_>> = paths.collect();
+        // The first part that is not there, and what it should be in.
+        let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
+        let is_flat = |part: &str| {
+            known
+                .range(format!("{part}.")..)
+                .next()
+                .is_some_and(|(path, _)| path.starts_with(&format!("{part}.")))
+        };
+        let mut parent = None;
+        for end in ends {
+            let part = path.get(..end)?;
+            match known.get(part) {
+                Some(key) => parent = Some((part, *key)),
+                // Part of the name of a flat key.
+                None if end < path.len() && is_flat(part) => {}
+                None => break,
+            }
+        }
+        let (parent, key) = parent.filter(|(parent, _)| *parent != path)?;
+        let rest = path.get(parent.len() + 1..)?;
+        let is_array = key.count(Kind::Object) == 0 && key.count(Kind::Array) > 0;
+        if !is_array && key.count(Kind::Object) == 0 {
+            return None;
+        }
+        let within = if is_array { format!("{parent}[?].") } else { format!("{parent}.") };
+        let elements = format!("{within}{rest}");
+        let remedy = if is_array && known.contains_key(&elements) {
+            Remedy::Elements { array: parent.to_owned(), path: elements }
+        } else {
+            let name = rest.split('.').next().unwrap_or(rest);
+            let siblings = known.keys().filter_map(|path| Some((path, path.strip_prefix(&within)?)));
+            let near = siblings.filter(|(_, sibling)| !sibling.contains(['.', '[']));
+            let near = near.map(|(path, sibling)| (distance(name, sibling), path));
+            let near = near.filter(|(distance, _)| *distance <= (name.chars().count() / 3).clamp(1, 3));
+            near.min().map_or(Remedy::None, |(_, path)| Remedy::Near(path.clone()))
+        };
+        Some(Missing { path: path.to_owned(), remedy })
+    }
+
+    /// What to say; nothing if some other event has the key.
+    fn warning(&self, store: &Store, events: u64) -> Option<String> {
+        let Missing { path, remedy } = self;
+        let which = match self.is_anywhere(store) {
+            Ok(true) => return None,
+            Ok(false) => "no event".to_owned(),
+            // That took too long.
+            Err(_) => format!("of {} that were looked at none", counted(events, "event")),
+        };
+        Some(match remedy {
+            Remedy::Elements { array, path: elements } => {
+                format!(
+                    "{which} has a key `{path}`: `{array}` is an array; write `{elements}` for any of its elements"
+                )
+            }
+            Remedy::Near(near) => format!("{which} has a key `{path}`; did you mean `{near}`?"),
+            Remedy::None => format!("{which} has a key `{path}`; names of keys are case-sensitive"),
+        })
+    }
+
+    fn is_anywhere(&self, store: &Store) -> Result<bool, Failure> {
+        let text = format!("select @Id from stream where Has({}) limit 1", self.path);
+        let query = Statement::parse(&text)?.bind(&Parameters::new())?;
+        let options = RunOptions { deadline: Instant::now().checked_add(PATIENCE), ..RunOptions::default() };
+        let mut rows = store.run_with(&query, options)?;
+        Ok(rows.next_row()?.is_some())
+    }
+}
+
+/// How many mistakes lead from one name to the other, whatever the case of their letters.
+fn distance(one: &str, other: &str) -> usize {
+    strsim::damerau_levenshtein(&one.to_lowercase(), &other.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, expected: Option<Remedy>) {
+        let mut keys = Keys::new(2 * DEPTH);
+        keys.add(br#"{"actor":{"login":"a","id":1},"Timings":[{"Elapsed":1}],"id.orig_h":"h","repo":{"owner":{"name":"x"}},"text":"t"}"#);
+        assert_eq!(Missing::of(&keys, path).map(|missing| missing.remedy), expected, "{path}");
+    }
+
+    #[test]
+    fn only_what_its_object_does_not_have_is_missing() {
+        for path in ["actor.login", "id.orig_h", "repo.owner.name", "nothing.there", "text.length"] {
+            check(path, None);
+        }
+        check("actor.logn", Some(Remedy::Near("actor.login".to_owned())));
+        check("actor.LOGIN", Some(Remedy::Near("actor.login".to_owned())));
+        check("repo.owner.nmae", Some(Remedy::Near("repo.owner.name".to_owned())));
+        check("repo.ownr.name", Some(Remedy::Near("repo.owner".to_owned())));
+        check("actor.avatar", Some(Remedy::None));
+        let elements = |path: &str| Remedy::Elements { array: "Timings".to_owned(), path: path.to_owned() };
+        check("Timings.Elapsed", Some(elements("Timings[?].Elapsed")));
+        check("Timings.Elapsd", Some(Remedy::Near("Timings[?].Elapsed".to_owned())));
+    }
+}

@@ -297,21 +297,26 @@ impl Parser<'_> {
         if self.token.kind == TokenKind::End {
             return Err(Flaw::new(open, "this `(` is never closed").expected("`)`"));
         }
-        let takes_ci = functions::named(&name.text).is_some_and(|function| function.takes_ci);
-        // Before the `)` it means the same as after it.
+        let (end, ci) = self.end_of_call(&name.text, &arguments)?;
+        let span = name.span.to(end);
+        make(Node::Call { name, arguments, ci }, span)
+    }
+
+    /// Takes the `)` of a call, and a `ci` before or behind it, which mean the same: where the call ends, and whether `ci` was there.
+    fn end_of_call(&mut self, name: &str, arguments: &Arguments) -> Result<(Span, bool), Flaw> {
+        let takes_ci = functions::named(name).is_some_and(|function| function.takes_ci);
         let is_inside = takes_ci && self.at_keyword("ci") && self.followed_by(")");
         if is_inside {
             self.advance()?;
         }
         if !self.at_symbol(")") {
-            return Err(self.unexpected_argument(&name.text, &arguments));
+            return Err(self.unexpected_argument(name, arguments));
         }
-        let mut span = name.span.to(self.advance()?);
-        let ci = is_inside || takes_ci && self.at_keyword("ci");
-        if ci && !is_inside {
-            span = span.to(self.advance()?);
+        let end = self.advance()?;
+        match takes_ci && !is_inside && self.at_keyword("ci") {
+            true => Ok((self.advance()?, true)),
+            false => Ok((end, is_inside)),
         }
-        make(Node::Call { name, arguments, ci }, span)
     }
 
     fn array(&mut self) -> Result<ParsedExpr, Flaw> {

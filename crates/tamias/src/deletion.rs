@@ -31,7 +31,7 @@ pub enum DeleteError {
     ReadOnly,
     /// Something of the store could not be read. Nothing of this round was deleted.
     #[error("{0}; repair the store, then try again")]
-    Read(ReadError),
+    Read(Box<ReadError>),
     /// The store could not delete or erase them.
     #[error(transparent)]
     Store(tamias_store::DeleteError),
@@ -41,7 +41,7 @@ impl From<tamias_store::DeleteError> for DeleteError {
     fn from(error: tamias_store::DeleteError) -> DeleteError {
         match error {
             // Damage is shown with its times here, and not with ticks.
-            tamias_store::DeleteError::Read(error) => DeleteError::Read(ReadError::of_store(error)),
+            tamias_store::DeleteError::Read(error) => DeleteError::Read(Box::new(ReadError::of_store(error))),
             error => DeleteError::Store(error),
         }
     }

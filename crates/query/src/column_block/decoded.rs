@@ -1,12 +1,31 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
-use super::{ArrayColumn, OwnDocuments, OwnTimes, Path, PathColumn, lock};
+use super::array_column::ArrayColumn;
+use super::path_column::PathColumn;
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{Group, Texts};
+
+/// Keys, as documents spell them.
+pub(crate) type Path = Box<[Box<str>]>;
+
+/// Instants and arrival numbers.
+pub(super) struct OwnTimes {
+    pub(super) instants: Vec<[u8; 8]>,
+    pub(super) arrivals: Vec<[u8; 8]>,
+}
+
+/// Documents put together, as a block of text has them.
+#[derive(Debug, Default)]
+pub struct OwnDocuments {
+    /// The documents, each followed by a line feed.
+    pub bytes: Vec<u8>,
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    pub ends: Vec<[u8; 4]>,
+}
 
 /// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
 ///
@@ -88,6 +107,12 @@ impl<T> Piece<T> {
                 Piece { value: OnceLock::from(value.clone()), made: made.into(), used: used.into() }
             }
         }
+    }
+}
+
+impl OwnDocuments {
+    fn held_bytes(&self) -> usize {
+        self.bytes.capacity() + 4 * self.ends.capacity()
     }
 }
 
@@ -289,6 +314,11 @@ fn some_of<P: Clone + Eq + Hash, C>(
     let each = kept
         .map(|(path, Kept { column, turns })| (path.clone(), Kept { column: column.clone(), turns: *turns }));
     Mutex::new(each.collect())
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is locked is never half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for DecodedColumns {

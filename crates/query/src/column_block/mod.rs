@@ -5,18 +5,17 @@ mod decoded;
 mod path_column;
 
 pub(crate) use array_column::ArrayColumn;
-pub use decoded::DecodedColumns;
+pub(crate) use decoded::Path;
+pub use decoded::{DecodedColumns, OwnDocuments};
+use decoded::{OwnTimes, lock};
 pub(crate) use path_column::{Coded, MixedColumn, PathColumn, TextNumbers};
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
-
-/// Keys, as documents spell them.
-pub(crate) type Path = Box<[Box<str>]>;
 
 /// Reads the frames of a group.
 pub trait ReadFrame: Send + Sync {
@@ -63,21 +62,6 @@ pub struct ColumnBlock {
     read_bytes: AtomicU64,
 }
 
-/// Instants and arrival numbers.
-struct OwnTimes {
-    instants: Vec<[u8; 8]>,
-    arrivals: Vec<[u8; 8]>,
-}
-
-/// Documents put together, as a block of text has them.
-#[derive(Debug, Default)]
-pub struct OwnDocuments {
-    /// The documents, each followed by a line feed.
-    pub bytes: Vec<u8>,
-    /// For each event the offset just past its document, as a little-endian `u32`.
-    pub ends: Vec<[u8; 4]>,
-}
-
 /// Frames for a reader: those that are there, or else they are read.
 struct Reading<'r> {
     block: &'r ColumnBlock,
@@ -100,11 +84,6 @@ impl Frames for Reading<'_> {
 
 const TIMES_DIFFER: &str = "its times are not those that the index tells";
 const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells";
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is locked is never half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The keys of a path.
 fn keys_of(path: &Path) -> Vec<&str> {
@@ -415,12 +394,6 @@ fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> Option<Own
 
 /// The most that partial documents of a block may take, in bytes. Its documents take 8 MiB, or one document alone 16 MiB.
 const PARTIAL_BYTES_MAX: usize = 32 << 20;
-
-impl OwnDocuments {
-    fn held_bytes(&self) -> usize {
-        self.bytes.capacity() + 4 * self.ends.capacity()
-    }
-}
 
 impl std::fmt::Debug for ColumnBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -15,7 +15,7 @@ const EVENTS_LOOKED_AT: usize = 100;
 /// Keys deeper than this are not looked for.
 const DEPTH: usize = 8;
 
-/// How long all events may be searched for a key that those do not have.
+/// How long all events may be searched for keys that those do not have.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What there is to warn of. Nothing where the events cannot be read: the query itself says so.
@@ -27,7 +27,8 @@ pub(crate) fn warnings(store: &Store, query: &Query) -> Vec<String> {
     }
     let Ok(keys) = keys(store) else { return Vec::new() };
     let missing = paths.iter().filter_map(|path| Missing::of(&keys, path));
-    missing.filter_map(|missing| missing.warning(store, keys.documents())).collect()
+    let deadline = Instant::now().checked_add(PATIENCE);
+    missing.filter_map(|missing| missing.warning(store, keys.documents(), deadline)).collect()
 }
 
 /// Whether this is a path of names, each of which needs no quotes.
@@ -117,12 +118,12 @@ impl Missing {
     }
 
     /// What to say; nothing if some other event has the key.
-    fn warning(&self, store: &Store, events: u64) -> Option<String> {
+    fn warning(&self, store: &Store, events: u64, deadline: Option<Instant>) -> Option<String> {
         let Missing { path, remedy } = self;
-        let which = match self.is_anywhere(store) {
+        let which = match self.is_anywhere(store, deadline) {
             Ok(true) => return None,
             Ok(false) => "no event".to_owned(),
-            // That took too long.
+            // That took too long, or they cannot be read.
             Err(_) => format!("of {} that were looked at none", counted(events, "event")),
         };
         Some(match remedy {
@@ -136,10 +137,10 @@ impl Missing {
         })
     }
 
-    fn is_anywhere(&self, store: &Store) -> Result<bool, Failure> {
+    fn is_anywhere(&self, store: &Store, deadline: Option<Instant>) -> Result<bool, Failure> {
         let text = format!("select @Id from stream where Has({}) limit 1", self.path);
         let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-        let options = RunOptions { deadline: Instant::now().checked_add(PATIENCE), ..RunOptions::default() };
+        let options = RunOptions { deadline, ..RunOptions::default() };
         let mut rows = store.run_with(&query, options)?;
         Ok(rows.next_row()?.is_some())
     }

@@ -71,7 +71,7 @@ pub(crate) struct Told {
 }
 
 impl Beginning {
-    /// `is_new` tells that nothing of the source is stored.
+    /// `is_new` tells that this is the only source, and nothing of it is stored: if no event has the time key, it is misspelt.
     pub(crate) fn new(args: &IngestArgs, is_new: bool) -> Beginning {
         // Who wants each invalid line gets each.
         let is_known = args.time_key.is_some() && wants_each(args);
@@ -224,7 +224,10 @@ fn look(
 /// That no event has the key that --time-key names, and which are there.
 fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> String {
     let (events, remedy) = (events(keys), remedy(source, keys, store));
-    format!("{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}", printable(given))
+    format!(
+        "{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}; --rejects FILE stores the events that have it",
+        printable(given)
+    )
 }
 
 /// The events that were looked at.

@@ -134,7 +134,8 @@ impl KindWatch {
     /// The paths that a plan reads, as the language writes them, each once.
     pub(crate) fn paths(plan: &Plan) -> Vec<String> {
         let Some(KindWatch { tested, passed, .. }) = KindWatch::new(plan) else { return Vec::new() };
-        let mut paths: Vec<String> = tested.into_iter().chain(passed).map(|watched| watched.text).collect();
+        let of_events = tested.into_iter().chain(passed).filter(|watched| !watched.expr.reads_local());
+        let mut paths: Vec<String> = of_events.map(|watched| watched.text).collect();
         paths.sort();
         paths.dedup();
         paths

@@ -26,37 +26,43 @@ enum Sought {
     /// A key whose name is what the query subtracts, and the keys of the parts.
     Hyphens { name: Box<str>, parts: Vec<String> },
     /// A level, or those that fit a pattern; and which levels events have instead.
-    Level { given: GivenLevel, met: Mutex<Levels> },
+    Level { given: GivenLevel, is_excluded: bool, met: Mutex<Levels> },
 }
 
 /// A level as a query names it.
 #[derive(Debug)]
 enum GivenLevel {
     Text(String),
-    Like(Like),
+    Like(Box<GivenLike>),
+}
+
+/// A pattern, and the same in any case.
+#[derive(Debug)]
+struct GivenLike {
+    pattern: Like,
+    in_any_case: Option<Like>,
 }
 
 impl GivenLevel {
     fn text(&self) -> &str {
         match self {
             GivenLevel::Text(text) => text,
-            GivenLevel::Like(pattern) => pattern.source(),
+            GivenLevel::Like(given) => given.pattern.source(),
         }
     }
 
     fn is_match(&self, level: &str) -> bool {
         match self {
             GivenLevel::Text(text) => text == level,
-            GivenLevel::Like(pattern) => pattern.is_match(&Text::from(level)),
+            GivenLevel::Like(given) => given.pattern.is_match(&Text::from(level)),
         }
     }
 
     fn is_match_in_other_case(&self, level: &str) -> bool {
         match self {
             GivenLevel::Text(text) => text.eq_ignore_ascii_case(level),
-            GivenLevel::Like(pattern) => {
-                let in_any_case = Like::new(pattern.source(), true);
-                in_any_case.is_ok_and(|pattern| pattern.is_match(&Text::from(level)))
+            GivenLevel::Like(given) => {
+                given.in_any_case.as_ref().is_some_and(|pattern| pattern.is_match(&Text::from(level)))
             }
         }
     }
@@ -233,7 +239,7 @@ impl Watch {
                         watched.note(known);
                     }
                 }
-                Sought::Level { given, met } => {
+                Sought::Level { given, met, .. } => {
                     let is_known = block.levels(&mut |level| {
                         if given.is_match(level) {
                             return self.settle(watched);
@@ -315,16 +321,17 @@ impl Watch {
                 Sought::Hyphens { name, .. } => hyphens()
                     .any(|(known, _)| known == name)
                     .then(|| Warning::Hyphens { key: name.to_string() }),
-                Sought::Level { given, met } => {
+                Sought::Level { given, is_excluded, met } => {
                     let met = met.lock().unwrap_or_else(PoisonError::into_inner);
-                    let given = given.text().to_owned();
+                    // Nothing is wrong with leaving out what is not there.
+                    let is_fine = *is_excluded || met.all.is_empty() || has_found_level;
+                    let text = given.text().to_owned();
                     match &met.in_other_case {
-                        Some(stored) => Some(Warning::LevelCase { given, stored: stored.clone() }),
-                        None if met.all.is_empty() || has_found_level || is_absent_only(&given, &met.all) => {
-                            None
-                        }
+                        Some(stored) => Some(Warning::LevelCase { given: text, stored: stored.clone() }),
+                        None if is_fine || is_absent_only(given, &met.all) => None,
                         None => {
-                            Some(Warning::UnknownLevel { given, levels: met.all.iter().cloned().collect() })
+                            let levels = met.all.iter().cloned().collect();
+                            Some(Warning::UnknownLevel { given: text, levels })
                         }
                     }
                 }
@@ -382,22 +389,25 @@ impl Collected<'_> {
             Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number),
             Expr::Compare { op, left, right, .. } => match (&**left, &**right) {
                 (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
-                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
-                    self.level(&text.text(), expr);
-                }
+                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => match expr {
+                    Expr::Compare { op: Comparison::Equal, ci: false, .. } => {
+                        self.level(GivenLevel::Text(text.text().into_owned()), false);
+                    }
+                    Expr::Compare { op: Comparison::NotEqual, ci: false, .. } => {
+                        self.level(GivenLevel::Text(text.text().into_owned()), true);
+                    }
+                    _ => {}
+                },
                 (of, Expr::Constant(Value::Text(_))) => self.value(of, op.sign(), Compared::Text),
                 (Expr::Constant(Value::Text(_)), of) => self.value(of, op.flipped().sign(), Compared::Text),
                 _ => {}
             },
-            Expr::InSet { left, set, .. } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
+            Expr::InSet { left, set, negated } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
                 for value in set.values().iter().take(LEVELS_MAX) {
                     if let Value::Text(text) = value
                         && !set.ci()
                     {
-                        self.push(Sought::Level {
-                            given: GivenLevel::Text(text.text().into_owned()),
-                            met: Mutex::default(),
-                        });
+                        self.level(GivenLevel::Text(text.text().into_owned()), *negated);
                     }
                 }
             }
@@ -409,10 +419,12 @@ impl Collected<'_> {
                     self.value(left, operator, Compared::Number);
                 }
             }
-            Expr::Like { left, pattern, .. }
+            Expr::Like { left, pattern, negated }
                 if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) && !pattern.ci() =>
             {
-                self.push(Sought::Level { given: GivenLevel::Like(pattern.clone()), met: Mutex::default() });
+                let in_any_case = Like::new(pattern.source(), true).ok();
+                let given = GivenLike { pattern: pattern.clone(), in_any_case };
+                self.level(GivenLevel::Like(Box::new(given)), *negated);
             }
             Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
                 self.value(left, "like", Compared::Text);
@@ -484,11 +496,8 @@ impl Collected<'_> {
         }
     }
 
-    fn level(&mut self, given: &str, comparison: &Expr) {
-        if matches!(comparison, Expr::Compare { op: Comparison::Equal | Comparison::NotEqual, ci: false, .. })
-        {
-            self.push(Sought::Level { given: GivenLevel::Text(given.to_owned()), met: Mutex::default() });
-        }
+    fn level(&mut self, given: GivenLevel, is_excluded: bool) {
+        self.push(Sought::Level { given, is_excluded, met: Mutex::default() });
     }
 
     fn push(&mut self, sought: Sought) {
@@ -518,8 +527,9 @@ const LEVELS_MAX: usize = 20;
 const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"];
 
 /// Whether a level is one of those that events have others of: nothing is wrong where no event has just that one.
-fn is_absent_only(given: &str, levels: &BTreeSet<String>) -> bool {
-    CLEF_LEVELS.contains(&given) && levels.iter().any(|level| CLEF_LEVELS.contains(&level.as_str()))
+fn is_absent_only(given: &GivenLevel, levels: &BTreeSet<String>) -> bool {
+    CLEF_LEVELS.iter().any(|level| given.is_match(level))
+        && levels.iter().any(|level| CLEF_LEVELS.contains(&level.as_str()))
 }
 
 /// The name of a key as people write it: a flat key with points as a path.

@@ -73,6 +73,9 @@ impl Inner {
     /// Says in the log that it is durable, if no batch was written since the last call, when `last` batches had been: if this process is killed, the next one need not write the latest batch again.
     pub(crate) fn bear_witness_at_rest(&self, last: &mut u64) {
         let writer = self.lock();
+        if writer.check().is_err() {
+            return;
+        }
         let is_at_rest = std::mem::replace(last, writer.ticket) == writer.ticket;
         if is_at_rest && writer.log.as_ref().is_some_and(LogWriter::is_worth_a_witness) {
             // A failure that is final is reported to whoever appends next.

@@ -13,7 +13,7 @@ use roaring::RoaringTreemap;
 use crate::adopt::{self, Regained, Stray};
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key, NUMBER_MAX};
+use crate::format::{FileKind, Key, NUMBER_MAX, SCRUB_NAME};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk, is_unreadable};
@@ -221,6 +221,8 @@ impl<'a> Work<'a> {
         let nothing = repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none();
         if !self.dry_run && (!nothing || !self.quarantined.is_empty()) {
             self.publish(logs, lost_before)?;
+            // What a scrub found is of files that are mended now.
+            let _ = self.directory.remove(SCRUB_NAME);
         }
         Ok(repair)
     }
@@ -299,6 +301,7 @@ impl<'a> Work<'a> {
                 known: 0,
                 damage: Vec::new(),
                 quarantined: None,
+                is_foreign: false,
             });
         }
         Ok(())
@@ -554,6 +557,7 @@ impl<'a> Work<'a> {
                 known: regained.events - regained.free,
                 damage: regained.damage,
                 quarantined,
+                is_foreign: false,
             });
         }
         if let Some(greatest) = known.max() {
@@ -589,6 +593,7 @@ impl<'a> Work<'a> {
                     known: 0,
                     damage: Vec::new(),
                     quarantined,
+                    is_foreign: true,
                 });
             }
         }

@@ -44,12 +44,17 @@ pub(crate) fn misnamed_segments(
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let is_missing = |name: &str| !there.contains(name) && !there.contains(unfinished(name).as_str());
     let missing = manifest.segments.iter().filter(|entry| is_missing(&entry.name()));
-    let missing: BTreeSet<u64> = missing.map(|entry| entry.number).collect();
+    let missing: BTreeMap<u64, u64> = missing.map(|entry| (entry.number, entry.file_bytes)).collect();
     let mut misnamed = BTreeMap::new();
     for name in names.iter().filter(|_| !missing.is_empty()) {
         let Some((FileKind::Segment, _)) = FileKind::parse(name) else { continue };
         let header = unless_refused(header(directory, name, FileKind::Segment))?;
-        let own = header.filter(|header| header.store == manifest.store && missing.contains(&header.number));
+        // A copy that was cut short is not taken for the whole one.
+        let is_whole = |number: &u64| {
+            let least = missing.get(number);
+            matches!(directory.kind(name), Ok(Some(NameKind::File(bytes))) if least.is_some_and(|least| bytes >= *least))
+        };
+        let own = header.filter(|header| header.store == manifest.store && is_whole(&header.number));
         if let Some(header) = own {
             misnamed.entry(header.number).or_insert_with(|| name.clone());
         }

@@ -143,7 +143,10 @@ impl Turn {
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
         let ColumnCache { bytes_max, entries, held_bytes, .. } = &*self.cache;
         let mut entries = lock(entries);
-        if !entries.has_room(id, cached.held_bytes(), *bytes_max) && entries.made_room < self.number {
+        if !entries.has_room(id, cached.held_bytes(), *bytes_max)
+            && entries.made_room < self.number
+            && self.budget_bytes >= entries.bytes
+        {
             entries.made_room = self.number;
             entries.shrink(bytes_max - bytes_max / REPLACED_SHARE);
         }
@@ -153,9 +156,9 @@ impl Turn {
             cached.reduce(|decoded| decoded.made_before(self.number));
             has_room = entries.has_room(id, cached.held_bytes(), limit);
         }
-        entries.remove(id);
+        let used = entries.remove(id).map_or(0, |entry| entry.used).max(self.number);
         if has_room {
-            entries.insert(id, cached.clone(), self.number);
+            entries.insert(id, cached.clone(), used);
         }
         held_bytes.store(entries.bytes, Relaxed);
     }

@@ -96,6 +96,8 @@ pub struct RegainedFile {
     pub damage: Vec<Damage>,
     /// Where it is kept; `None` if the whole file became part of the store again.
     pub quarantined: Option<PathBuf>,
+    /// Whether it belongs to another store, or is a manifest that does not count: its events were not looked at.
+    pub is_foreign: bool,
 }
 
 impl Repair {
@@ -113,6 +115,7 @@ impl Repair {
             known: file.known,
             damage: parts(file.damage),
             quarantined: file.quarantined,
+            is_foreign: file.is_foreign,
         };
         Repair {
             files: repair.files.into_iter().map(file).collect(),

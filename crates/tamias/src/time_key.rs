@@ -175,7 +175,12 @@ impl TimeKeys {
         let mut candidates = self.others.values();
         let (Some(one), None) = (candidates.next(), candidates.next()) else { return None };
         let name = one.key.to_lowercase();
-        let is_time = one.example.starts_with('"') || TIMELY.iter().any(|part| name.contains(part));
+        // Digits alone may be a telephone number.
+        let text = one
+            .example
+            .strip_prefix('"')
+            .filter(|text| text.bytes().any(|byte| !b"0123456789.\"".contains(&byte)));
+        let is_time = text.is_some() || TIMELY.iter().any(|part| name.contains(part));
         let is_usual = one.events.saturating_mul(2) >= self.events;
         (one.readings.is_empty() && is_time && is_usual).then_some(one.key.as_str())
     }

@@ -194,6 +194,31 @@ fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
 }
 
 #[test]
+fn of_equal_extremes_the_earliest_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    for (hour, [greatest, least]) in [["50000", "0"], ["50000.00", "0.00"], ["5e4", "-0"]].iter().enumerate()
+    {
+        let number = |n: u32| match n {
+            10 => (*greatest).to_owned(),
+            20 => (*least).to_owned(),
+            n => (1000 + n).to_string(),
+        };
+        let event = |n: u32| {
+            let number = number(n);
+            format!(r#"{{"@t":"2024-05-29T{hour:02}:{:02}:{:02}Z","x":{number}}}"#, n / 60, n % 60)
+        };
+        store.append((0..3000).map(event)).unwrap();
+        store.seal().unwrap();
+    }
+    for text in ["select max(x), min(x) from stream", "select max(x), min(x) from stream where x >= 0"] {
+        let row = store.query(text).unwrap().next().unwrap().unwrap();
+        let cells: Vec<&[u8]> = (0..2).map(|at| row.get(at).unwrap().json().unwrap()).collect();
+        assert_eq!(cells, [b"50000".as_slice(), b"0"], "{text}");
+    }
+}
+
+#[test]
 fn the_times_of_events_are_read_only_where_they_make_a_difference() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Layout::Columns);

@@ -94,19 +94,12 @@ fn what_a_query_does_not_need_may_be_damaged() {
                 "{layout:?}: {query}"
             );
         }
-        // Of text statistics tell sums too, and the times stand beside the documents; of columns the directory tells where all of it is.
-        let sum = ask("select sum(N) from stream");
+        // Statistics tell sums too. Of text the times stand beside the documents; of columns the directory tells where all of it is.
+        assert_eq!(ask("select sum(N) from stream"), Ok(vec!["63".to_owned()]));
         let times = ask("select @Arrived from stream where @Timestamp < DateTime('2024-05-29T10:00:01Z')");
         match layout {
-            Layout::Columns => {
-                for told in [sum, times] {
-                    assert!(told.unwrap_err().contains("3 events are lost"));
-                }
-            }
-            _ => {
-                assert_eq!(sum, Ok(vec!["63".to_owned()]));
-                assert_eq!(times, Ok(vec!["0".to_owned()]));
-            }
+            Layout::Columns => assert!(times.unwrap_err().contains("3 events are lost")),
+            _ => assert_eq!(times, Ok(vec!["0".to_owned()])),
         }
     }
 }

@@ -84,7 +84,9 @@ fn check_answers(store: &Store, events: &[(u64, String)]) {
     assert_eq!(count("NoSuchProperty = 1"), 0);
     assert_eq!(count("Message like '%order%' ci"), {
         let message = |line: &str| {
-            let document: serde_json::Value = serde_json::from_str(line).unwrap();
+            // Half a surrogate pair is none of serde_json's strings.
+            let line = line.replace("\\ud800", "?");
+            let document: serde_json::Value = serde_json::from_str(&line).unwrap();
             document["Message"].as_str().is_some_and(|text| text.to_uppercase().contains("ORDER"))
         };
         events.iter().filter(|(_, line)| message(line)).count()

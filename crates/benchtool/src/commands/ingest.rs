@@ -380,7 +380,7 @@ impl Ingest<'_> {
         let mut chunks = Chunks::read(source.reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
-        let mut beginning = Beginning::new(self.args, reading.recorded.is_none());
+        let mut beginning = Beginning::new(self.args, reading.recorded.is_none() && self.is_alone);
         self.format = event_format(self.args, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {

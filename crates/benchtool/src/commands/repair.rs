@@ -109,8 +109,11 @@ fn lost_parts(file: &RegainedFile) -> impl Iterator<Item = Damage> {
 
 /// A file that the list did not name, and what becomes of it.
 fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
-    let RegainedFile { file, regained, known, quarantined, .. } = file;
+    let RegainedFile { file, regained, known, quarantined, is_foreign, .. } = file;
     let would = if is_planned { "would be" } else { "are" };
+    if let (true, Some(kept)) = (is_foreign, quarantined) {
+        return format!("{}: it is not this store's; it {would} in {}", file.display(), kept.display());
+    }
     let line =
         format!("{}: it was not named, {regained} events of it {would} in the store again", file.display());
     match quarantined {

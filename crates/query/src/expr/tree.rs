@@ -170,6 +170,11 @@ impl Expr {
         self.children_mut().into_iter().for_each(|child| child.shift_locals(by));
     }
 
+    /// Whether it reads a local: an element, or what `let` names.
+    pub(crate) fn reads_local(&self) -> bool {
+        matches!(self, Expr::Local(_)) || self.children().into_iter().any(Expr::reads_local)
+    }
+
     /// How many expressions it consists of.
     pub(crate) fn count(&self) -> usize {
         1 + self.children().into_iter().map(Expr::count).sum::<usize>()

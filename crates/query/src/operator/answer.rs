@@ -247,7 +247,11 @@ fn known<'b>(
         Key::Present(facts) => facts.values?,
     };
     let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?;
-    let order = |event: u32| times.order(event as usize);
+    // Where times make no difference an event counts as the latest: of equal values the one that is there stays.
+    let order = |event: u32| match times.instants.is_empty() {
+        true => (u64::MAX, u64::MAX),
+        false => times.order(event as usize),
+    };
     let range_orders = match values.range {
         Some((least, greatest)) => (order(least.event), order(greatest.event)),
         None => Default::default(),

@@ -90,6 +90,8 @@ pub(crate) struct LogWriter {
     pub(crate) written: u64,
     /// What was written and has not been counted yet.
     uncounted: Untold,
+    /// As much of it as was flushed when the latest witness was written.
+    uncounted_flushed: Untold,
     /// Up to where the file is known to be durable.
     pub(crate) flushed: u64,
     /// Up to here the log itself, or its manifest, says that it was durable.
@@ -251,6 +253,7 @@ impl LogWriter {
             seed,
             written,
             uncounted: Untold { bytes: written, document_bytes: 0 },
+            uncounted_flushed: Untold::default(),
             flushed: 0,
             witnessed: written,
             closed: None,
@@ -278,6 +281,7 @@ impl LogWriter {
             seed: header.seed(),
             written: length,
             uncounted: Untold::default(),
+            uncounted_flushed: Untold::default(),
             flushed: length,
             witnessed: durable,
             closed: closed_at,
@@ -366,6 +370,9 @@ impl LogWriter {
         manifest: u64,
         next_arrival: u64,
     ) -> Result<(), Failure> {
+        if self.flushed == self.written {
+            self.uncounted_flushed = self.uncounted;
+        }
         self.write(directory, EncodedBatch::new(&[], None), manifest, next_arrival)?;
         // The next one has to tell of more than of this one.
         self.witnessed = self.written;
@@ -455,7 +462,11 @@ impl LogWriter {
 
     /// The same, but for the batch with which it is closed, to be put into a sum; what is not flushed waits for another time, as whoever opens the store may find it behind the length that the manifest knows.
     pub(crate) fn take_uncounted(&mut self) -> Untold {
-        if self.flushed < self.written { Untold::default() } else { std::mem::take(&mut self.uncounted) }
+        let flushed = std::mem::take(&mut self.uncounted_flushed);
+        let counted = if self.flushed < self.written { flushed } else { self.uncounted };
+        self.uncounted.document_bytes -= counted.document_bytes;
+        self.uncounted.bytes -= counted.bytes;
+        counted
     }
 
     /// Makes everything written so far durable.

@@ -48,6 +48,8 @@ pub struct RegainedFile {
     pub damage: Vec<Damage>,
     /// Where it is kept; `None` if it is a part of the store again as it is.
     pub quarantined: Option<PathBuf>,
+    /// Whether it belongs to another store, or is a manifest that does not count: its events were not looked at.
+    pub is_foreign: bool,
 }
 
 /// A file that a repair has left as it is.

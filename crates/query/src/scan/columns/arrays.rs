@@ -6,6 +6,7 @@
 use super::compile::{ColumnPlan, Unnest, bind_element, reads_document, slots_of, spelled};
 use super::evaluate::Evaluator;
 use super::of_array::{Array, Asked, OfArray};
+use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;
 use crate::ast::Quantifier;
 use crate::column_block::{ArrayColumn, Coded, ColumnError, Path, PathColumn};
@@ -156,8 +157,12 @@ impl Evaluator<'_> {
                 column.spread(&places, &at, self.block.len()).map(Arc::new)
             }
             Asked::Quantified { quantifier, condition, below } => {
+                let slots = slots_of(&condition);
+                if (slots.len() + below.len()).saturating_mul(of.origins.len()) > REPEATED_CELLS_MAX {
+                    return Ok(None);
+                }
                 let mut columns = vec![None; self.paths.len()];
-                for slot in slots_of(&condition) {
+                for slot in slots {
                     if slot >= columns.len() {
                         continue;
                     }

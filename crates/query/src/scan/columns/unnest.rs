@@ -13,6 +13,8 @@ use tamias_json::Offsets;
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
 const ELEMENTS_MAX: usize = 1 << 17;
 const BYTES_MAX: usize = 8 << 20;
+/// Columns of events, and of elements, repeated for each element may have so many cells together, of up to twelve bytes each.
+pub(super) const REPEATED_CELLS_MAX: usize = 8 << 20;
 /// The same where the values of their events, repeated for each element, come to more bytes.
 const REPEATED_BYTES_MAX: usize = 64 << 20;
 
@@ -65,6 +67,10 @@ impl Evaluator<'_> {
 
     /// Whether what events have comes to too many bytes, repeated for each of their elements by whoever takes the rows in.
     pub(super) fn is_too_much_repeated(&self, origins: &[u32]) -> bool {
+        let columns = self.columns.iter().flatten().filter(|of| !matches!(***of, PathColumn::Nothing));
+        if columns.count().saturating_mul(origins.len()) > REPEATED_CELLS_MAX {
+            return true;
+        }
         let repeated = |column: &Arc<PathColumn>| -> usize {
             let (PathColumn::Coded(_) | PathColumn::Mixed(_)) = &**column else { return 0 };
             let Some(coded) = column.coded() else { return 0 };

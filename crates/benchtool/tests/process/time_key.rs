@@ -195,7 +195,7 @@ fn a_misspelt_time_key_is_told_once() {
     let lines = "{\"when\":\"2024-05-29T10:56:01Z\"}\n".repeat(5000);
     let run = ingest(&lines, &["--time-key", "whn"]).with(4);
     assert_eq!(figures(&run.out), (0, 0, 0, 0));
-    let told = "error: log: no time in `whn` in the first 100 events, nothing of it was stored; `when` looks like a time; name it with --time-key\n";
+    let told = "error: log: no time in `whn` in the first 100 events, nothing of it was stored; `when` looks like a time; name it with --time-key; --rejects FILE stores the events that have it\n";
     assert_eq!(run.err, told);
     // Some have it, or each line is wanted.
     let some = format!("{lines}{{\"whn\":\"2024-05-29T10:56:01Z\"}}\n");

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use tamias::{Keys, Parameters, RunOptions, Statement, Store, Word, vocabulary};
+use tamias::{Store, Word, vocabulary};
 
 use crate::failure::Failure;
+use crate::sampled;
 
 /// The words that can be completed, each once, in order.
 #[derive(Debug, Default)]
@@ -19,20 +20,8 @@ const DEPTH: usize = 3;
 impl Words {
     /// The words of the language, and the keys of some of the store's events.
     pub(crate) fn of(store: &Store) -> Result<Words, Failure> {
-        let mut keys = Keys::new(DEPTH);
-        for order in ["asc", "desc"] {
-            let text = format!("select @Data from stream order by time {order} limit {EVENTS_LOOKED_AT}");
-            let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-            let mut rows = store.run_with(&query, RunOptions::default())?;
-            while let Some(row) = rows.next_row()? {
-                keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
-            }
-        }
-        Ok(Words::new(keys.found().map(|key| key.path()).flat_map(|path| {
-            // A key with points in its name can be written like a path as well.
-            let dotted = dotted(&path);
-            [Some(path), dotted].into_iter().flatten()
-        })))
+        let keys = sampled::keys(store, EVENTS_LOOKED_AT, DEPTH)?;
+        Ok(Words::new(sampled::spellings(&keys).map(|(path, _)| path)))
     }
 
     pub(crate) fn new(keys: impl Iterator<Item = String>) -> Words {
@@ -58,16 +47,6 @@ impl Words {
         let fitting = self.0.iter().filter(|word| word.to_lowercase().starts_with(&lower)).cloned();
         (start, fitting.collect())
     }
-}
-
-/// The name of a flat key whose parts are names, `http.status`, of its path, `@Properties['http.status']`.
-pub(crate) fn dotted(path: &str) -> Option<String> {
-    let name = path.strip_prefix("@Properties['")?.strip_suffix("']")?;
-    let is_name = |part: &str| {
-        part.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
-    };
-    (name.contains('.') && name.split('.').all(is_name)).then(|| name.to_owned())
 }
 
 /// Whether a character can stand in a word that is completed.
@@ -180,14 +159,6 @@ mod tests {
         check("select 'it''s' lim", (15, &["limit"]));
         check("-- sel", (6, &[]));
         check("-- 'tis\nsel", (8, &["select"]));
-    }
-
-    #[test]
-    fn flat_keys_with_points_are_completed_as_they_can_be_written() {
-        assert_eq!(dotted("@Properties['http.status']").as_deref(), Some("http.status"));
-        for other in ["http.status", "@Properties['a b.c']", "@Properties['a']", "@Properties['a.']"] {
-            assert_eq!(dotted(other), None, "{other}");
-        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod program;
 mod progress;
 mod rejected;
 mod rejects;
+mod sampled;
 mod screen;
 mod signals;
 mod source;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use tamias::{Key, Keys, Kind, Parameters, Query, RunOptions, Statement, Store};
+use tamias::{Key, Keys, Kind, Parameters, Query, RunOptions, Statement, Store, closest};
 
-use crate::completion::dotted;
 use crate::failure::Failure;
+use crate::sampled;
 use crate::units::counted;
 
 /// Keys are looked for in so many events from the beginning of the store, and in as many from its end.
@@ -18,16 +18,25 @@ const DEPTH: usize = 8;
 /// How long all events may be searched for keys that those do not have.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long each key is looked for before that.
+const AT_ONCE: Duration = Duration::from_millis(50);
+
+fn after(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}
+
 /// What there is to warn of. Nothing where the events cannot be read: the query itself says so.
 pub(crate) fn warnings(store: &Store, query: &Query) -> Vec<String> {
     let mut paths = query.paths();
-    paths.retain(|path| is_nested(path));
+    // Most are there, and found in the first events that are looked at: that takes less than to look at events for what else they have.
+    paths.retain(|path| is_nested(path) && !matches!(is_anywhere(store, path, after(AT_ONCE)), Ok(true)));
     if paths.is_empty() {
         return Vec::new();
     }
-    let Ok(keys) = keys(store) else { return Vec::new() };
+    // The elements of an array are a level of their own.
+    let Ok(keys) = sampled::keys(store, EVENTS_LOOKED_AT, 2 * DEPTH) else { return Vec::new() };
     let missing = paths.iter().filter_map(|path| Missing::of(&keys, path));
-    let deadline = Instant::now().checked_add(PATIENCE);
+    let deadline = after(PATIENCE);
     missing.filter_map(|missing| missing.warning(store, keys.documents(), deadline)).collect()
 }
 
@@ -36,18 +45,13 @@ fn is_nested(path: &str) -> bool {
     path.contains('.') && !path.contains(['[', '@']) && path.split('.').count() <= DEPTH
 }
 
-fn keys(store: &Store) -> Result<Keys, Failure> {
-    // The elements of an array are a level of their own.
-    let mut keys = Keys::new(2 * DEPTH);
-    for order in ["asc", "desc"] {
-        let text = format!("select @Data from stream order by time {order} limit {EVENTS_LOOKED_AT}");
-        let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-        let mut rows = store.run_with(&query, RunOptions::default())?;
-        while let Some(row) = rows.next_row()? {
-            keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
-        }
-    }
-    Ok(keys)
+/// Whether an event has a key at a path, as far as that is known in time.
+fn is_anywhere(store: &Store, path: &str, deadline: Option<Instant>) -> Result<bool, Failure> {
+    let text = format!("select @Id from stream where Has({path}) limit 1");
+    let query = Statement::parse(&text)?.bind(&Parameters::new())?;
+    let options = RunOptions { deadline, ..RunOptions::default() };
+    let mut rows = store.run_with(&query, options)?;
+    Ok(rows.next_row()?.is_some())
 }
 
 /// A path that none of the events has that were looked at, though they have what it begins with.
@@ -73,11 +77,7 @@ impl Missing {
         if keys.left_out() > 0 {
             return None;
         }
-        let paths = keys.found().map(|key| (key.path(), key)).flat_map(|(path, key)| {
-            let dotted = dotted(&path);
-            [Some((path, key)), dotted.map(|dotted| (dotted, key))].into_iter().flatten()
-        });
-        let known: BTreeMap<String, Key<'_>> = paths.collect();
+        let known: BTreeMap<String, Key<'_>> = sampled::spellings(keys).collect();
         // The first part that is not there, and what it should be in.
         let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
         let is_flat = |part: &str| {
@@ -108,11 +108,9 @@ impl Missing {
             Remedy::Elements { array: parent.to_owned(), path: elements }
         } else {
             let name = rest.split('.').next().unwrap_or(rest);
-            let siblings = known.keys().filter_map(|path| Some((path, path.strip_prefix(&within)?)));
-            let near = siblings.filter(|(_, sibling)| !sibling.contains(['.', '[']));
-            let near = near.map(|(path, sibling)| (distance(name, sibling), path));
-            let near = near.filter(|(distance, _)| *distance <= (name.chars().count() / 3).clamp(1, 3));
-            near.min().map_or(Remedy::None, |(_, path)| Remedy::Near(path.clone()))
+            let siblings = known.keys().filter_map(|path| path.strip_prefix(&within));
+            let near = closest(name, siblings.filter(|sibling| !sibling.contains(['.', '['])));
+            near.map_or(Remedy::None, |near| Remedy::Near(format!("{within}{near}")))
         };
         Some(Missing { path: path.to_owned(), remedy })
     }
@@ -120,7 +118,7 @@ impl Missing {
     /// What to say; nothing if some other event has the key.
     fn warning(&self, store: &Store, events: u64, deadline: Option<Instant>) -> Option<String> {
         let Missing { path, remedy } = self;
-        let which = match self.is_anywhere(store, deadline) {
+        let which = match is_anywhere(store, path, deadline) {
             Ok(true) => return None,
             Ok(false) => "no event".to_owned(),
             // That took too long, or they cannot be read.
@@ -136,19 +134,6 @@ impl Missing {
             Remedy::None => format!("{which} has a key `{path}`; names of keys are case-sensitive"),
         })
     }
-
-    fn is_anywhere(&self, store: &Store, deadline: Option<Instant>) -> Result<bool, Failure> {
-        let text = format!("select @Id from stream where Has({}) limit 1", self.path);
-        let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-        let options = RunOptions { deadline, ..RunOptions::default() };
-        let mut rows = store.run_with(&query, options)?;
-        Ok(rows.next_row()?.is_some())
-    }
-}
-
-/// How many mistakes lead from one name to the other, whatever the case of their letters.
-fn distance(one: &str, other: &str) -> usize {
-    strsim::damerau_levenshtein(&one.to_lowercase(), &other.to_lowercase())
 }
 
 #[cfg(test)]

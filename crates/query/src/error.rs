@@ -168,8 +168,14 @@ impl fmt::Debug for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// The name that is a typing mistake or two away from `name`, in any case.
-pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The known name that is a typing mistake or two away from `name`, or differs from it in case only: what was probably meant. `None` for names of fewer than three or
+/// more than 40 characters. Takes time linear in the length of the known names.
+///
+/// ```
+/// assert_eq!(tamias_query::closest("Elapsd", ["Elapsed", "Application"]), Some("Elapsed"));
+/// assert_eq!(tamias_query::closest("Message", ["Elapsed", "Application"]), None);
+/// ```
+pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if !(3..=40).contains(&length) {
         return None;

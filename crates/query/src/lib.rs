@@ -67,7 +67,7 @@ mod watch;
 mod zone;
 
 pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, ReadFrame};
-pub use error::{ExecError, Held, QueryError};
+pub use error::{ExecError, Held, QueryError, closest};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;
 pub use options::{MEMORY_BYTES, RunOptions, THREADS_MAX};

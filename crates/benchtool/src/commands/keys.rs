@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::Field;
 use crate::tell::tell;
 use crate::units::percent;
-use crate::{completion, output, progress, signals};
+use crate::{output, progress, sampled, signals};
 
 /// How often it looks for Ctrl-C.
 const EVENTS_BETWEEN_LOOKS: u64 = 1000;
@@ -123,7 +123,7 @@ fn table(keys: &Keys) -> String {
     let names = ["key", "values", "of events", "kinds", "examples"].map(str::to_owned);
     let paths: BTreeSet<String> = keys.found().map(|key| key.path()).collect();
     // A flat key with points is shown as people write it, unless that is another key.
-    let shown = |path: String| completion::dotted(&path).filter(|name| !paths.contains(name)).unwrap_or(path);
+    let shown = |path: String| sampled::dotted(&path).filter(|name| !paths.contains(name)).unwrap_or(path);
     let rows: Vec<Vec<Field>> = keys.found().map(|key| fields(keys, &key, &shown(key.path()))).collect();
     output::fitted(&names, &rows)
 }

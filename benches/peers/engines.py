@@ -88,7 +88,7 @@ class Tamias:
         cases.unlink()
         if done.returncode:
             raise Failed(done.stderr)
-        return int(re.search(r"… (\d+) ns \(", done.stdout).group(1)) / 1e9
+        return int(re.search(r": (\d+) ns \(\+", done.stdout).group(1)) / 1e9
 
     def first(self, data, query):
         """A whole process, from its start to its end: seconds by the clock and of the processor, bytes that it read from disk."""

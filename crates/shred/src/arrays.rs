@@ -1,6 +1,6 @@
 //! The arrays that documents have at a path, and what stands at a path inside each of their elements.
 
-use crate::at::{AtPath, AtRows, Found, Site};
+use crate::at::AtPath;
 use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
 use crate::path::{ROOT, Step};
@@ -59,24 +59,16 @@ impl Group {
     /// ```
     pub fn arrays_at(&self, keys: &[&str]) -> AtArrays {
         let directory = self.directory();
-        let Some(way) = self.path_of(keys) else { return AtArrays::Nothing };
-        let array = way.last().copied().unwrap_or(ROOT);
-        let (mut is_there, mut at) =
-            (false, ArraysAt { list: 0, elements: 0, has_objects: false, has_texts: false });
+        let Some(sites) = self.sites(0, keys) else { return AtArrays::Unknown };
+        let array = self.path_of(keys).and_then(|way| way.last().copied()).unwrap_or(ROOT);
+        let mut at = ArraysAt { list: 0, elements: 0, has_objects: false, has_texts: false };
         let mut has_arrays = false;
-        for shape in self.shapes_of(0) {
+        for (shape, site) in self.shapes_of(0).iter().zip(&sites.by_code) {
             let tokens = directory.shapes.get(*shape as usize).unwrap_or_default();
             let count = tokens.iter().filter(|token| **token == Token::Leaf(array, Leaf::Array)).count();
-            let leaf = match self.find_in(tokens, &way, keys.len()) {
-                Found::Nothing => None,
-                Found::Unknown => return AtArrays::Unknown,
-                Found::Site(Site { leaf, .. }) => {
-                    is_there = true;
-                    at.has_objects |= leaf.is_none();
-                    at.has_texts |= leaf == Some(Leaf::Text);
-                    leaf
-                }
-            };
+            let leaf = site.as_ref().and_then(|site| site.leaf);
+            at.has_objects |= site.as_ref().is_some_and(|site| site.leaf.is_none());
+            at.has_texts |= leaf == Some(Leaf::Text);
             match (leaf, count) {
                 // What is kept as text may be an array.
                 (Some(Leaf::Json), _) => return AtArrays::Unknown,
@@ -86,7 +78,7 @@ impl Group {
                 _ => return AtArrays::Unknown,
             }
         }
-        if !is_there {
+        if sites.iter().next().is_none() {
             return AtArrays::Nothing;
         }
         let mut lists = (0..).zip(&directory.lists);
@@ -124,9 +116,6 @@ impl GroupReader<'_> {
     /// See [`DecodeError`].
     pub fn at_elements(&mut self, of: ArraysAt, keys: &[&str]) -> Result<AtPath, DecodeError> {
         let Some(sites) = self.group.sites(of.list, keys) else { return Ok(AtPath::Unknown) };
-        Ok(match self.at_sites(&sites, None)? {
-            AtRows::All(at) => at,
-            AtRows::Some(texts) => AtPath::Texts(texts),
-        })
+        Ok(self.at_sites(&sites, None)?.whole())
     }
 }

@@ -42,6 +42,16 @@ pub enum AtRows {
     Some(Texts<'static>),
 }
 
+impl AtRows {
+    /// The same where all rows were asked for.
+    pub(crate) fn whole(self) -> AtPath {
+        match self {
+            AtRows::All(at) => at,
+            AtRows::Some(texts) => AtPath::Texts(texts),
+        }
+    }
+}
+
 /// The numbers of some events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
@@ -128,7 +138,7 @@ impl Sites {
 }
 
 /// Where a path leads to in a shape.
-pub(crate) enum Found {
+enum Found {
     Nothing,
     Site(Site),
     Unknown,
@@ -260,7 +270,7 @@ impl Group {
     }
 
     /// Where a path leads to in a shape: at each level the last member of that key.
-    pub(crate) fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
+    fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
         let mut object = 0..shape.len();
         for level in 0..keys {
             match shape.get(object.start) {
@@ -346,10 +356,7 @@ impl<'g> GroupReader<'g> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn at(&mut self, keys: &[&str]) -> Result<AtPath, DecodeError> {
-        Ok(match self.at_or(keys, None)? {
-            AtRows::All(at) => at,
-            AtRows::Some(texts) => AtPath::Texts(texts),
-        })
+        Ok(self.at_or(keys, None)?.whole())
     }
 
     /// What some events have at a path of keys, by their rows in ascending order: where each value is a text of its own, no others are made.

@@ -38,6 +38,16 @@ impl Dictionary {
         Dictionary { bytes, ends, is_plain: OnceLock::new() }
     }
 
+    /// These texts, in their order.
+    pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Dictionary {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(texts.size_hint().0));
+        for text in texts {
+            bytes.extend_from_slice(text);
+            ends.push(bytes.len() as u32);
+        }
+        Dictionary::new(bytes, ends)
+    }
+
     /// These texts and then those of another; none where that takes more bytes than so many.
     pub(crate) fn followed_by(&self, other: &Dictionary, bytes_max: usize) -> Option<Dictionary> {
         if self.bytes.len() + other.bytes.len() > bytes_max {

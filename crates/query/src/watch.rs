@@ -387,17 +387,16 @@ impl Collected<'_> {
             Expr::Slot(_) => self.key(expr, std::slice::from_ref(expr)),
             Expr::Path(readings) => return self.key(expr, readings),
             Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number),
-            Expr::Compare { op, left, right, .. } => match (&**left, &**right) {
+            Expr::Compare { op, left, right, ci } => match (&**left, &**right) {
                 (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
-                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => match expr {
-                    Expr::Compare { op: Comparison::Equal, ci: false, .. } => {
-                        self.level(GivenLevel::Text(text.text().into_owned()), false);
+                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
+                    let given = GivenLevel::Text(text.text().into_owned());
+                    match op {
+                        Comparison::Equal if !ci => self.level(given, false),
+                        Comparison::NotEqual if !ci => self.level(given, true),
+                        _ => {}
                     }
-                    Expr::Compare { op: Comparison::NotEqual, ci: false, .. } => {
-                        self.level(GivenLevel::Text(text.text().into_owned()), true);
-                    }
-                    _ => {}
-                },
+                }
                 (of, Expr::Constant(Value::Text(_))) => self.value(of, op.sign(), Compared::Text),
                 (Expr::Constant(Value::Text(_)), of) => self.value(of, op.flipped().sign(), Compared::Text),
                 _ => {}

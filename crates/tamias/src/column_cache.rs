@@ -142,23 +142,26 @@ impl Turn {
     /// no more than the cache takes adds nothing to it.
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
         let ColumnCache { bytes_max, entries, held_bytes, .. } = &*self.cache;
+        let mut bytes = cached.held_bytes();
         let mut entries = lock(entries);
-        if !entries.has_room(id, cached.held_bytes(), *bytes_max)
+        if !entries.has_room(id, bytes, *bytes_max)
             && entries.made_room < self.number
             && self.budget_bytes >= entries.bytes
         {
             entries.made_room = self.number;
             entries.shrink(bytes_max - bytes_max / REPLACED_SHARE);
+            bytes = cached.held_bytes();
         }
         let limit = self.budget_bytes.min(*bytes_max);
-        let mut has_room = entries.has_room(id, cached.held_bytes(), limit);
+        let mut has_room = entries.has_room(id, bytes, limit);
         if !has_room {
             cached.reduce(|decoded| decoded.made_before(self.number));
-            has_room = entries.has_room(id, cached.held_bytes(), limit);
+            bytes = cached.held_bytes();
+            has_room = entries.has_room(id, bytes, limit);
         }
         let used = entries.remove(id).map_or(0, |entry| entry.used).max(self.number);
         if has_room {
-            entries.insert(id, cached.clone(), used);
+            entries.insert(id, Entry { cached: cached.clone(), bytes, used });
         }
         held_bytes.store(entries.bytes, Relaxed);
     }
@@ -184,10 +187,9 @@ impl Entries {
         bytes <= known || (self.bytes - known).saturating_add(bytes) <= bytes_max
     }
 
-    fn insert(&mut self, id: BlockId, cached: Arc<Cached>, turn: u64) {
-        let bytes = cached.held_bytes();
-        self.bytes += bytes;
-        self.by_id.insert(id, Entry { cached, bytes, used: turn });
+    fn insert(&mut self, id: BlockId, entry: Entry) {
+        self.bytes += entry.bytes;
+        self.by_id.insert(id, entry);
     }
 
     fn remove(&mut self, id: BlockId) -> Option<Entry> {
@@ -227,7 +229,8 @@ impl Entries {
             let since = if id <= *last_id { last_used + 1 } else { *last_used };
             if used >= since {
                 cached.reduce(|decoded| decoded.used_since(since));
-                self.insert(id, cached, used);
+                let bytes = cached.held_bytes();
+                self.insert(id, Entry { cached, bytes, used });
             }
         }
     }

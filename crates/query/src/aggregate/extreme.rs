@@ -315,9 +315,10 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         let mut grown = 0;
         match by {
             Known::Constant { .. } | Known::Absent => {}
-            Known::Values { range: Some((least, greatest)), range_orders, .. } => {
-                let (extreme, order) =
-                    if LEAST { (least, range_orders.0) } else { (greatest, range_orders.1) };
+            // Of a number that is not better than what is known, nor equal and earlier.
+            Known::Values { range: Some(_), range_orders: None, .. } => {}
+            Known::Values { range: Some((least, greatest)), range_orders: Some((first, last)), .. } => {
+                let (extreme, order) = if LEAST { (least, *first) } else { (greatest, *last) };
                 grown += self.add(group, Value::Number(Number::Stored(extreme.text)), order, 1);
             }
             Known::Values { range: None, .. } => {

@@ -328,8 +328,8 @@ pub(crate) enum Known<'b> {
         range: Option<(Extreme<'b>, Extreme<'b>)>,
         /// Its distinct values.
         each: Box<dyn EachValue + 'b>,
-        /// The places in time of the events that have the least and the greatest number.
-        range_orders: (Order, Order),
+        /// The places in time of the events that have the least and the greatest number; none where they make no difference.
+        range_orders: Option<(Order, Order)>,
     },
 }
 

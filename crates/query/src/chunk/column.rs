@@ -58,10 +58,7 @@ impl Decimals {
     /// What they take in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         let rows = self.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
-        rows + match &self.values {
-            DecimalValues::Decimals(values) => size_of_val(values.as_slice()),
-            DecimalValues::Quotients(values) => size_of_val(values.as_slice()),
-        }
+        rows + self.values.bytes()
     }
 
     /// The numbers with their rows.

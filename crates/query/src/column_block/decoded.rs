@@ -45,6 +45,8 @@ pub struct DecodedColumns {
     /// All of them, once they were asked for more than once.
     documents: Piece<OwnDocuments>,
     were_documents_asked_for: AtomicBool,
+    /// What it takes in memory without any piece, in bytes.
+    own_bytes: usize,
 }
 
 /// Columns by their paths.
@@ -124,7 +126,9 @@ fn path_bytes(path: &[Box<str>]) -> usize {
 
 impl DecodedColumns {
     pub(super) fn new(group: Group) -> DecodedColumns {
+        let places = group.frames() * size_of::<Piece<Vec<u8>>>();
         DecodedColumns {
+            own_bytes: size_of::<DecodedColumns>() + group.held_bytes() + places,
             frames: (0..group.frames()).map(|_| Piece::default()).collect(),
             group: Arc::new(group),
             paths: Columns::default(),
@@ -225,8 +229,7 @@ impl DecodedColumns {
 
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
-        let places = self.frames.len() * size_of::<Piece<Vec<u8>>>();
-        let mut bytes = size_of::<DecodedColumns>() + self.group.held_bytes() + places;
+        let mut bytes = self.own_bytes;
         self.each_piece(&mut |_, piece| bytes += piece);
         bytes
     }
@@ -282,6 +285,7 @@ impl DecodedColumns {
             times: self.times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),
             were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
+            own_bytes: self.own_bytes,
         }
     }
 }

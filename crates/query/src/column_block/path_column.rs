@@ -178,7 +178,7 @@ impl PathColumn {
     }
 }
 
-/// What numbers of so many rows take in memory, in bytes, with their texts, which are made later if at all: a code and some digits each.
+/// What numbers take in memory, in bytes.
 fn held_by_numbers(numbers: &Numbers) -> usize {
     let with_one = numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
     let spelled = match &numbers.spelled {

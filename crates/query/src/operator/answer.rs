@@ -60,11 +60,11 @@ impl Groups<'_> {
         control: &Control,
     ) -> Result<bool, ExecError> {
         let (aggregates, names) = (&self.grouping().aggregates, &events.names);
-        let Some(mut all) = all_known(aggregates, names, of, Times::default()) else { return Ok(false) };
+        let Some(mut all) = all_known(aggregates, names, of, None) else { return Ok(false) };
         // Times are large beside statistics, and read only if they make a difference.
         if self.need_orders(&all, of.block.range().0) {
             let Some(times) = of.block.times().map_err(ExecError::Source)? else { return Ok(false) };
-            let Some(placed) = all_known(aggregates, names, of, times) else { return Ok(false) };
+            let Some(placed) = all_known(aggregates, names, of, Some(times)) else { return Ok(false) };
             all = placed;
         }
         self.answer(0, &all, control)?;
@@ -210,12 +210,13 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
     }
 }
 
-/// What is known of the aggregates' arguments in all events of a block that happened at these times, if that is all that the aggregates need of them.
+/// What is known of the aggregates' arguments in all events of a block, if that is all that the aggregates need of them. Without the times of the events it is enough
+/// where these make no difference.
 fn all_known<'b>(
     aggregates: &[Aggregate],
     names: &[Box<str>],
     of: Answerable<'b>,
-    times: Times<'b>,
+    times: Option<Times<'b>>,
 ) -> Option<Vec<Known<'b>>> {
     let each = aggregates.iter().map(|aggregate| {
         known(aggregate, names, of, times).filter(|known| aggregate.function.is_answered(known))
@@ -223,12 +224,12 @@ fn all_known<'b>(
     each.collect()
 }
 
-/// What is known of an aggregate's argument in all events of a block that happened at these times.
+/// What is known of an aggregate's argument in all events of a block, with their times or without.
 fn known<'b>(
     aggregate: &Aggregate,
     names: &[Box<str>],
     of: Answerable<'b>,
-    times: Times<'b>,
+    times: Option<Times<'b>>,
 ) -> Option<Known<'b>> {
     let events = of.block.len() as u64;
     if let Some(counts) = counts_events(aggregate) {
@@ -247,21 +248,15 @@ fn known<'b>(
         Key::Present(facts) => facts.values?,
     };
     let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?;
-    // Where times make no difference an event counts as the latest: of equal values the one that is there stays.
-    let order = |event: u32| match times.instants.is_empty() {
-        true => (u64::MAX, u64::MAX),
-        false => times.order(event as usize),
-    };
-    let range_orders = match values.range {
-        Some((least, greatest)) => (order(least.event), order(greatest.event)),
-        None => Default::default(),
-    };
+    let range_orders = values.range.zip(times).map(|((least, greatest), times)| {
+        (times.order(least.event as usize), times.order(greatest.event as usize))
+    });
     Some(Known::Values {
         count,
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
-        each: Box::new(Distinct { key, events: statistics.events(), times }),
+        each: Box::new(Distinct { key, events: statistics.events(), times: times.unwrap_or_default() }),
         range_orders,
     })
 }

@@ -108,17 +108,15 @@ impl Groups<'_> {
 
     fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let orders = chunk.orders();
-        let are_later = orders.is_sorted() && orders.first().is_some_and(|first| *first >= self.latest);
+        let is_sorted = orders.is_sorted();
+        let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
         let mut several = std::mem::take(&mut self.several);
-        several.find_rows(chunk, keys, |several, row, found| {
-            numbers.push(found.number());
-            match found {
-                Found::Known(_) if are_later => {}
-                Found::Known(_) => self.meet(found, chunk.order(row), || values_of_row(chunk, keys, row)),
-                Found::New(group) => {
-                    let shown = shown_first(several, group, chunk, keys, row);
-                    self.begin(chunk.order(row), shown);
-                }
+        several.find_rows(chunk, keys, is_sorted, numbers, |several, row, found| match found {
+            Found::Known(_) if are_later => {}
+            Found::Known(_) => self.meet(found, chunk.order(row), || values_of_row(chunk, keys, row)),
+            Found::New(group) => {
+                let shown = shown_first(several, group, chunk, keys, row);
+                self.begin(chunk.order(row), shown);
             }
         });
         self.several = several;

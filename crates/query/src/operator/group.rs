@@ -199,8 +199,7 @@ impl<'p> Groups<'p> {
     }
 
     /// Whether it makes a difference when the events of a block happened, all of which are taken in without keys.
-    pub(super) fn need_orders(&mut self, known: &[Known<'_>], earliest: Order) -> bool {
-        self.make_room();
+    pub(super) fn need_orders(&self, known: &[Known<'_>], earliest: Order) -> bool {
         self.states.need_orders(0, known, earliest)
     }
 

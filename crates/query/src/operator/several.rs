@@ -15,10 +15,14 @@ use std::sync::Arc;
 pub(super) struct SeveralKeys {
     keys: Vec<KeyValues>,
     tuples: Tuples,
-    /// The numbers of the values of a chunk's rows, one row after another.
+    /// For each key the numbers of the values of a chunk's rows.
+    columns: Vec<Vec<u32>>,
+    /// The same, one row after another.
     rows: Vec<u32>,
     /// For each combination of values one more than its group, 0 where it was not met in a chunk. Used where there are few combinations.
     few: Vec<u32>,
+    /// For each row of a chunk its combination, by its place in that.
+    places: Vec<u32>,
     found: Vec<Found>,
 }
 
@@ -53,55 +57,75 @@ impl SeveralKeys {
         }
     }
 
-    /// The group of each row of a chunk. Of rows of a group behind the first, if the chunk is in the order of time, no more may be told than the group.
+    /// Adds the group of each row of a chunk. `meet` is told of the rows of groups that may be their first: of all, unless the chunk is in the order of time.
     pub(super) fn find_rows(
         &mut self,
         chunk: &Chunk<'_>,
         keys: &[KeyColumn],
-        mut each: impl FnMut(&SeveralKeys, usize, Found),
+        is_sorted: bool,
+        groups: &mut Vec<u32>,
+        mut meet: impl FnMut(&SeveralKeys, usize, Found),
     ) {
-        let mut rows = std::mem::take(&mut self.rows);
-        let width = self.keys.len().max(1);
-        rows.clear();
-        rows.resize(chunk.len() * width, 0);
-        for (nth, (key, values)) in keys.iter().zip(&mut self.keys).enumerate() {
-            let places = rows.iter_mut().skip(nth).step_by(width);
+        let mut columns = std::mem::take(&mut self.columns);
+        columns.resize_with(self.keys.len(), Vec::new);
+        for ((key, values), numbers) in keys.iter().zip(&mut self.keys).zip(&mut columns) {
+            numbers.clear();
+            numbers.resize(chunk.len(), 0);
             match key {
                 KeyColumn::Time(intervals) => {
-                    for (place, order) in places.zip(chunk.orders()) {
+                    for (number, order) in numbers.iter_mut().zip(chunk.orders()) {
                         if !values.interval.0.contains(&order.0) {
                             let interval = intervals.around(order.0);
                             values.interval = (interval.clone(), values.find_instant(interval.start));
                         }
-                        *place = values.interval.1;
+                        *number = values.interval.1;
                     }
                 }
-                KeyColumn::Value { column, .. } => values.find_column(chunk, *column, places),
+                KeyColumn::Value { column, .. } => values.find_column(chunk, *column, numbers),
             }
         }
-        let is_sorted = chunk.orders().is_sorted();
         match self.combinations().filter(|combinations| *combinations <= FEW && is_sorted) {
-            None => self.find_tuples(&rows, each),
-            Some(combinations) => {
-                let mut few = std::mem::take(&mut self.few);
-                few.clear();
-                few.resize(combinations, 0);
-                for (row, tuple) in rows.chunks(width).enumerate() {
-                    let each_key = tuple.iter().zip(&self.keys);
-                    let place =
-                        each_key.fold(0, |place, (number, key)| place * key.firsts.len() + *number as usize);
-                    let Some(known) = few.get_mut(place) else { continue };
-                    let found = match known.checked_sub(1) {
-                        Some(group) => Found::Known(group),
-                        None => self.tuples.find(tuple),
-                    };
-                    *known = found.number().saturating_add(1);
-                    each(self, row, found);
-                }
-                self.few = few;
+            None => self.find_tuples(&columns, chunk.len(), |own, row, found| {
+                groups.push(found.number());
+                meet(own, row, found);
+            }),
+            Some(combinations) => self.find_few(&columns, chunk.len(), combinations, groups, meet),
+        }
+        self.columns = columns;
+    }
+
+    /// The same where so few combinations of values may be that each has a place.
+    fn find_few(
+        &mut self,
+        columns: &[Vec<u32>],
+        rows: usize,
+        combinations: usize,
+        groups: &mut Vec<u32>,
+        mut meet: impl FnMut(&SeveralKeys, usize, Found),
+    ) {
+        let (mut few, mut places) = (std::mem::take(&mut self.few), std::mem::take(&mut self.places));
+        few.clear();
+        few.resize(combinations, 0);
+        places.clear();
+        places.resize(rows, 0);
+        // Key by key, which takes less than row by row.
+        for (numbers, key) in columns.iter().zip(&self.keys) {
+            let values = key.firsts.len() as u32;
+            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * values + number);
+        }
+        let mut tuple = Vec::with_capacity(columns.len());
+        for (row, place) in places.iter().enumerate() {
+            if let Some(known @ 0) = few.get_mut(*place as usize) {
+                tuple.clear();
+                tuple.extend(columns.iter().filter_map(|numbers| numbers.get(row)));
+                let found = self.tuples.find(&tuple);
+                *known = found.number().saturating_add(1);
+                meet(self, row, found);
             }
         }
-        self.rows = rows;
+        let group = |place: &u32| few.get(*place as usize).map_or(0, |known| known.saturating_sub(1));
+        groups.extend(places.iter().map(group));
+        (self.few, self.places) = (few, places);
     }
 
     /// How many combinations of the values there may be.
@@ -109,15 +133,28 @@ impl SeveralKeys {
         self.keys.iter().try_fold(1usize, |size, key| size.checked_mul(key.firsts.len()))
     }
 
-    /// The group of each tuple, one after another.
-    fn find_tuples(&mut self, rows: &[u32], mut each: impl FnMut(&SeveralKeys, usize, Found)) {
+    /// The group of each row, by the numbers of its values.
+    fn find_tuples(
+        &mut self,
+        columns: &[Vec<u32>],
+        rows: usize,
+        mut each: impl FnMut(&SeveralKeys, usize, Found),
+    ) {
+        let mut tuples = std::mem::take(&mut self.rows);
+        let width = columns.len().max(1);
+        tuples.clear();
+        tuples.resize(rows * width, 0);
+        for (nth, numbers) in columns.iter().enumerate() {
+            let places = tuples.iter_mut().skip(nth).step_by(width);
+            places.zip(numbers).for_each(|(place, number)| *place = *number);
+        }
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        self.tuples.find_all(rows, |one| found.push(one));
+        self.tuples.find_all(&tuples, |one| found.push(one));
         for (row, found) in found.iter().enumerate() {
             each(self, row, *found);
         }
-        self.found = found;
+        (self.rows, self.found) = (tuples, found);
     }
 
     /// The group of values as JSON text.
@@ -146,16 +183,20 @@ impl SeveralKeys {
         other: &SeveralKeys,
         mut each: impl FnMut(&SeveralKeys, u32, Found, bool) -> Result<(), E>,
     ) -> Result<(), E> {
-        let keys = self.keys.iter_mut().zip(&other.keys);
-        let numbers = keys.map(|(key, other)| {
-            other.firsts.iter().map(|first| key.find(other.table.spelling(*first))).collect()
-        });
-        let numbers: Vec<Vec<u32>> = numbers.collect();
+        // Of each key the numbers here of the other's values. They are looked up as groups come to them, so that `each` may end it between.
+        let mut numbers: Vec<Vec<u32>> =
+            other.keys.iter().map(|key| vec![UNKNOWN; key.firsts.len()]).collect();
         let mut tuple = Vec::new();
         for group in 0..other.tuples.len() as u32 {
             tuple.clear();
-            let each_number = other.tuples.get(group).iter().zip(&numbers);
-            tuple.extend(each_number.filter_map(|(number, numbers)| numbers.get(*number as usize)));
+            let keys = self.keys.iter_mut().zip(&other.keys).zip(&mut numbers);
+            for (number, ((key, other), numbers)) in other.tuples.get(group).iter().zip(keys) {
+                let Some(known) = numbers.get_mut(*number as usize) else { continue };
+                if *known == UNKNOWN {
+                    *known = key.find(other.first(*number));
+                }
+                tuple.push(*known);
+            }
             let found = self.tuples.find(&tuple);
             let are_alike = self.are_first(found.number(), other.values(group).map(Some));
             each(self, group, found, are_alike)?;
@@ -208,18 +249,13 @@ impl KeyValues {
     }
 
     /// The number of each row's value in a column.
-    fn find_column<'p>(
-        &mut self,
-        chunk: &Chunk<'_>,
-        column: usize,
-        places: impl Iterator<Item = &'p mut u32>,
-    ) {
+    fn find_column(&mut self, chunk: &Chunk<'_>, column: usize, places: &mut [u32]) {
         match chunk.column(column) {
             Column::Entries(entries) => {
                 if !Arc::ptr_eq(&self.dictionary, &entries.dictionary) {
                     self.look_up(&entries.dictionary, entries.codes.len());
                 }
-                for (place, code) in places.zip(&entries.codes) {
+                for (place, code) in places.iter_mut().zip(&entries.codes) {
                     *place = match self.entries.get(*code as usize) {
                         Some(known) if *known != UNKNOWN => *known,
                         _ => {
@@ -235,14 +271,14 @@ impl KeyValues {
             Column::Values(cells) => {
                 let mut known = std::mem::take(&mut self.scratch);
                 self.table.look_ahead(0, cells.iter().map(|cell| chunk.json(*cell)), &mut known);
-                for ((place, cell), known) in places.zip(cells).zip(&known) {
+                for ((place, cell), known) in places.iter_mut().zip(cells).zip(&known) {
                     *place = known.checked_sub(1).unwrap_or_else(|| self.find(chunk.json(*cell)));
                 }
                 self.scratch = known;
             }
             Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => {
                 let missing = self.find(&[]);
-                places.for_each(|place| *place = missing);
+                places.fill(missing);
             }
         }
     }

@@ -60,11 +60,10 @@ impl States {
     }
 
     /// Whether it makes a difference for a group when the events of a block happened, none of which is earlier than that place in time.
-    pub(super) fn need_orders(&mut self, group: u32, known: &[Known<'_>], earliest: Order) -> bool {
-        let functions = self.functions.clone();
-        self.each().any(|(owner, state)| {
-            let depends = functions.get(owner).is_some_and(|function| function.depends_on_order());
-            depends && known.get(owner).is_none_or(|known| state.needs_orders(group, known, earliest))
+    pub(super) fn need_orders(&self, group: u32, known: &[Known<'_>], earliest: Order) -> bool {
+        self.owners.iter().zip(&self.all).any(|(owner, state)| {
+            let depends = self.functions.get(*owner).is_some_and(|function| function.depends_on_order());
+            depends && known.get(*owner).is_none_or(|known| state.needs_orders(group, known, earliest))
         })
     }
 

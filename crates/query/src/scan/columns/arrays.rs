@@ -371,14 +371,9 @@ impl PathColumn {
                     }
                 }
                 if coded.dictionary.len() > rows {
-                    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows));
-                    for code in codes {
-                        if code != undefined {
-                            bytes.extend_from_slice(coded.dictionary.get(code));
-                        }
-                        ends.push(bytes.len() as u32);
-                    }
-                    return Some(PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes, ends))));
+                    // There is no entry for undefined, so that its text is empty.
+                    let texts = Dictionary::of(codes.iter().map(|code| coded.dictionary.get(*code)));
+                    return Some(PathColumn::Coded(Coded::of_texts(texts)));
                 }
                 let none = Dictionary::new(Vec::new(), vec![0]);
                 let dictionary = coded.dictionary.followed_by(&none, u32::MAX as usize)?;

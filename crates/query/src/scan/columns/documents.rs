@@ -121,7 +121,8 @@ impl Evaluator<'_> {
                 (PathColumn::Nothing | PathColumn::Numbers(_), _) => {}
                 (PathColumn::Unknown, _) => return Ok(None),
                 (PathColumn::Coded(coded), Some(rows)) if rows.len() < coded.dictionary.len() => {
-                    let texts = texts_of(coded, rows);
+                    let of_rows = rows.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)));
+                    let texts = Dictionary::of(of_rows);
                     for (row, is_in) in rows.iter().zip(said.entries(&texts)) {
                         if let Some(mask) = mask.get_mut(*row as usize) {
                             *mask |= is_in;
@@ -141,16 +142,6 @@ impl Evaluator<'_> {
         }
         Ok(Some(mask))
     }
-}
-
-/// The texts of some rows, each an entry.
-fn texts_of(coded: &Coded, rows: &[u32]) -> Dictionary {
-    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
-    for row in rows {
-        bytes.extend_from_slice(coded.dictionary.get(coded.code(*row as usize)));
-        ends.push(bytes.len() as u32);
-    }
-    Dictionary::new(bytes, ends)
 }
 
 /// Adds the rows whose entries are marked.

@@ -10,6 +10,7 @@ use crate::error::{DecodeError, NO_COLUMN, TOO_FEW, malformed};
 use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
+use crate::pieces::TextPieces;
 use crate::shape::{Leaf, Token};
 use crate::stride::{Held, Lane, Standing, Strides};
 use std::borrow::Cow;
@@ -29,6 +30,8 @@ pub enum AtPath {
     Mixed(Mixed),
     /// For each event its value as JSON text, empty where there is none.
     Texts(Texts<'static>),
+    /// The same by template: texts that are not put together yet.
+    Pieces(TextPieces),
     /// It cannot be told from columns: a value on the way is kept as text.
     Unknown,
 }
@@ -397,6 +400,11 @@ impl<'g> GroupReader<'g> {
         }
         if let Some(coded) = self.coded(sites)? {
             return Ok(AtRows::All(AtPath::Coded(coded)));
+        }
+        if rows.is_none()
+            && let Some(pieces) = self.pieces(sites)?
+        {
+            return Ok(AtRows::All(AtPath::Pieces(pieces)));
         }
         if let Some(mixed) = self.mixed(sites)? {
             return Ok(AtRows::All(AtPath::Mixed(mixed)));

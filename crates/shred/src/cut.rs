@@ -156,7 +156,10 @@ impl<'g> GroupReader<'g> {
     }
 
     /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.
-    fn needed_columns(&mut self, needed: &mut [bool]) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
+    pub(crate) fn needed_columns(
+        &mut self,
+        needed: &mut [bool],
+    ) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
         let mut columns: Vec<ColumnValues<'g>> = needed.iter().map(|_| ColumnValues::default()).collect();
         // Templates refer to columns before their own only.
         for column in (0..needed.len()).rev() {

@@ -151,6 +151,81 @@ impl<'f> Spans<'f> {
         self.bytes.get(from..to)
     }
 
+    /// The same without borrowed bytes.
+    pub(crate) fn into_owned(self) -> Spans<'static> {
+        Spans { bytes: Cow::Owned(self.bytes.into_owned()), places: self.places }
+    }
+
+    /// The bytes in which texts stand that are no numbers; others may come after them.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether they are numbers, whose texts are made when they are taken.
+    pub(crate) fn are_numbers(&self) -> bool {
+        matches!(self.places, Places::Numbers(_))
+    }
+
+    /// The text of a value, of a number in a buffer; empty where there is none.
+    pub(crate) fn text<'t>(&'t self, index: usize, buffer: &'t mut number::Buffer) -> &'t [u8] {
+        let Places::Numbers(decimals) = &self.places else { return self.get(index).unwrap_or_default() };
+        let Some(number) = decimals.plain(index) else { return &[] };
+        let (from, to) = number::spell(number, buffer);
+        buffer.get(from..to).unwrap_or_default()
+    }
+
+    /// Whether all texts are ASCII without escapes.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.bytes.is_ascii() && !self.bytes.contains(&b'\\')
+    }
+
+    /// What each value comes to: by its length alone, by its text, or as a number. Values that share a text share what it comes to.
+    pub(crate) fn map<T: Copy>(
+        &self,
+        by_length: bool,
+        of_length: impl Fn(usize) -> T,
+        of_text: impl Fn(&[u8]) -> T,
+        of_number: impl Fn(Plain) -> T,
+    ) -> Vec<T> {
+        let of = |from: usize, to: usize| match by_length {
+            true => of_length(to.saturating_sub(from)),
+            false => of_text(self.bytes.get(from..to).unwrap_or_default()),
+        };
+        let of_bounds = |bounds: &[u32]| {
+            bounds.array_windows().map(|[from, to]| of(*from as usize, *to as usize)).collect()
+        };
+        match &self.places {
+            Places::Bounds(bounds) => of_bounds(bounds),
+            Places::Every { length, count } => {
+                (0..*count).map(|index| of(index * length, (index + 1) * length)).collect()
+            }
+            Places::Coded { bounds, codes } => {
+                let entries: Vec<T> = of_bounds(bounds);
+                let of_code =
+                    |code: &u32| entries.get(*code as usize).copied().unwrap_or_else(|| of_length(0));
+                codes.iter().map(of_code).collect()
+            }
+            Places::Numbers(decimals) => (0..decimals.mantissas.len())
+                .filter_map(|index| decimals.plain(index))
+                .map(of_number)
+                .collect(),
+        }
+    }
+
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let places = match &self.places {
+            Places::Bounds(bounds) => size_of::<u32>() * bounds.capacity(),
+            Places::Every { .. } => 0,
+            Places::Coded { bounds, codes } => size_of::<u32>() * (bounds.capacity() + codes.capacity()),
+            Places::Numbers(decimals) => {
+                let scales = if let Scales::Each(scales) = &decimals.scales { scales.capacity() } else { 0 };
+                size_of::<i64>() * decimals.mantissas.capacity() + scales
+            }
+        };
+        self.bytes.len() + places
+    }
+
     /// Appends the text of a value.
     #[inline(always)]
     pub(crate) fn append(&self, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tamias_json::{Document, Map, Offsets, Value};
-use tamias_shred::{AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, Numbers, encode, group_len};
+use tamias_shred::{
+    AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, Holds, Length, Numbers, TextPieces, Wanted,
+    encode, group_len,
+};
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
 /// Keys as documents spell them.
@@ -61,6 +64,55 @@ fn tell_numbers(numbers: &Numbers, told: &mut [Vec<u8>]) {
     }
 }
 
+/// Asks pieces about texts that are known.
+fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
+    let rows: Vec<u32> = (0..known.len() as u32).filter(|row| row % 3 != 1).collect();
+    let some = pieces.texts(Some(&rows)).expect("is what was written");
+    assert!(some.iter().eq(rows.iter().map(|row| known[*row as usize].as_slice())));
+    let is_escaped = |text: &[u8]| text.contains(&b'\\');
+    for (length, text) in pieces.lengths().into_iter().zip(known) {
+        let characters = String::from_utf8_lossy(text).chars().count() as u32;
+        let expected = match text.as_slice() {
+            [] => Length::Nothing,
+            text if is_escaped(text) => Length::Untold,
+            _ => Length::Characters(characters - 2),
+        };
+        assert_eq!(length, expected, "{}", String::from_utf8_lossy(text));
+    }
+    let holds = |text: &[u8], wanted: &[u8]| text.windows(wanted.len()).any(|part| part == wanted);
+    // Parts of the texts themselves, of all lengths and from all places.
+    let parts = known.iter().enumerate().step_by(known.len() / 12 + 1).flat_map(|(row, text)| {
+        let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+        (0..4).filter_map(move |nth| {
+            let from = (row * 7 + nth * 5) % inner.len().max(1);
+            inner
+                .get(from..(from + 1 + (row + nth * nth) % 9).min(inner.len()))
+                .filter(|part| !part.is_empty())
+        })
+    });
+    for part in parts.chain([&b"no such text"[..], b"1", b"."]) {
+        for any_case in [false, true] {
+            let spelled = |text: &[u8]| if any_case { text.to_ascii_lowercase() } else { text.to_vec() };
+            let wanted = spelled(part);
+            let found = pieces.search(Wanted { text: &wanted, any_case, has_others: any_case }, |text| {
+                holds(&spelled(text), &wanted)
+            });
+            for (found, text) in found.into_iter().zip(known) {
+                let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+                let is_in = holds(&spelled(inner), &wanted);
+                let why =
+                    || format!("{} in {}", String::from_utf8_lossy(&wanted), String::from_utf8_lossy(text));
+                match found {
+                    Holds::Nothing => assert!(text.is_empty(), "{}", why()),
+                    Holds::No => assert!(!text.is_empty() && !is_in, "{}", why()),
+                    Holds::Yes => assert!(is_in && !is_escaped(text), "{}", why()),
+                    Holds::Untold => assert!(!text.is_empty(), "{}", why()),
+                }
+            }
+        }
+    }
+}
+
 /// What a group has at a path, for each row, as JSON text; none where columns cannot tell.
 fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
     let mut told = vec![Vec::new(); events];
@@ -78,6 +130,14 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
             for (told, text) in told.iter_mut().zip(texts.iter()) {
                 *told = text.to_vec();
             }
+        }
+        AtPath::Pieces(pieces) => {
+            assert_eq!(pieces.len(), events);
+            let texts = pieces.texts(None).expect("is what was written");
+            for (told, text) in told.iter_mut().zip(texts.iter()) {
+                *told = text.to_vec();
+            }
+            ask_pieces(pieces, &told);
         }
         AtPath::Numbers(numbers) => tell_numbers(numbers, &mut told),
         AtPath::Mixed(mixed) => {
@@ -150,7 +210,7 @@ fn ask_elements(encoded: &Encoded, group: &Group, path: &Path, scanned: &[Docume
 }
 
 /// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
-fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 6] {
+fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 7] {
     let events: Vec<Event<'_>> = (0..)
         .zip(documents)
         .map(|(n, document)| Event { instant: 1_000 * n, arrival: n, document: document.as_ref() })
@@ -162,7 +222,7 @@ fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 6] {
     scanned.iter().for_each(|document| paths(document.root(), &Path::new(), &mut known));
     let encoded = encode(events).expect("encodes");
     let group = Group::open(&encoded.directory).expect("opens");
-    let mut ways = [0; 6];
+    let mut ways = [0; 7];
     let step = known.len().div_ceil(150);
     for path in known.iter().step_by(step) {
         ask_elements(&encoded, &group, path, &scanned);
@@ -175,8 +235,9 @@ fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 6] {
             AtPath::Texts(_) => 3,
             AtPath::Unknown => 4,
             AtPath::Mixed(_) => 5,
+            AtPath::Pieces(_) => 6,
         }] += 1;
-        if let AtPath::Coded(_) | AtPath::Numbers(_) = &at {
+        if let AtPath::Coded(_) | AtPath::Numbers(_) | AtPath::Pieces(_) = &at {
             let named = group.frames_at(&keys);
             let frames =
                 encoded.frames.iter().zip(0..).map(|(frame, number)| match named.contains(&number) {
@@ -220,8 +281,8 @@ fn of_generated_events_each_path_is_told() {
     let mut text = Vec::new();
     let mut generator = Generator::new(11, 6_000);
     while generator.write_next(&mut text) {}
-    let [_, coded, numbers, texts, unknown, _] = ask(&lines(&text));
-    assert!(coded > 10 && numbers > 10 && texts > 5, "{coded} {numbers} {texts}");
+    let [_, coded, numbers, texts, unknown, _, pieces] = ask(&lines(&text));
+    assert!(coded > 10 && numbers > 10 && texts > 5 && pieces > 2, "{coded} {numbers} {texts} {pieces}");
     assert_eq!(unknown, 0);
 }
 
@@ -309,7 +370,7 @@ fn whole_numbers_texts_and_constants_at_one_path_share_a_dictionary() {
     };
     let document = |n: usize| beside_another(n, 4, "status", &value(n));
     let documents: Vec<String> = (0..2_000).map(document).collect();
-    let [_, coded, numbers, texts, unknown, _] = ask(&documents);
+    let [_, coded, numbers, texts, unknown, _, _] = ask(&documents);
     assert_eq!((coded, numbers, texts, unknown), (1, 1, 0, 0));
 }
 
@@ -320,7 +381,7 @@ fn numbers_too_large_for_a_common_scale_are_told_as_texts() {
         _ => format!(r#"{{"n":{n}.25}}"#),
     };
     let documents: Vec<String> = (0..100).map(document).collect();
-    let [_, coded, numbers, texts, _, _] = ask(&documents);
+    let [_, coded, numbers, texts, _, _, _] = ask(&documents);
     assert_eq!((coded, numbers, texts), (0, 0, 1));
 }
 
@@ -335,7 +396,7 @@ fn numbers_beside_null_texts_and_exponents_are_told_as_numbers() {
     };
     let document = |n: usize| beside_another(n, 7, "n", &value(n));
     let documents: Vec<String> = (0..2_000).map(document).collect();
-    let [_, _, numbers, texts, unknown, mixed] = ask(&documents);
+    let [_, _, numbers, texts, unknown, mixed, _] = ask(&documents);
     assert_eq!((numbers, texts, unknown, mixed), (1, 0, 0, 1));
 }
 
@@ -371,4 +432,51 @@ fn arrays_that_come_twice_in_a_document_are_not_told() {
         let keys: &[&str] = if document.contains('b') { &["b", "a"] } else { &["a"] };
         assert_eq!(group.arrays_at(keys), AtArrays::Unknown, "{document}");
     }
+}
+
+/// Messages of two templates, of which one refers to a text that is a template itself.
+fn messages() -> Vec<String> {
+    (0..400u32)
+        .map(|n| {
+            let path = format!("/shop/{}/items/{}", n * 7919 % 1000, n * 31 % 977);
+            let ms = f64::from(n * 37 % 1000) / 10.0;
+            match n % 3 {
+                0 => format!(r#"{{"Message":"User {n} left","User":{n}}}"#),
+                1 => format!(r#"{{"Path":"{path}","ms":{ms:.1},"Message":"GET {path} took {ms:.1} ms"}}"#),
+                _ => format!(r#"{{"City":"Zürich","User":{n},"Message":"User {n} came from Zürich"}}"#),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn pieces_tell_what_stands_in_texts_without_putting_them_together() {
+    let documents = messages();
+    let events: Vec<Event> =
+        documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() }).collect();
+    let encoded = encode(&events).unwrap();
+    let group = Group::open(&encoded.directory).unwrap();
+    let AtPath::Pieces(pieces) = group.read(&encoded.frames).at(&["Message"]).unwrap() else {
+        panic!("messages are templates");
+    };
+    let search = |text: &[u8]| {
+        let find = |piece: &[u8]| piece.windows(text.len()).any(|part| part == text);
+        pieces.search(Wanted { text, any_case: false, has_others: false }, find)
+    };
+    let by_kind =
+        |[left, took, came]: [Holds; 3]| (0..400).map(move |n| [left, took, came][n % 3]).collect::<Vec<_>>();
+    // In a literal, in a text that is a template itself, in one that many events share.
+    assert_eq!(search(b" took "), by_kind([Holds::No, Holds::Yes, Holds::No]));
+    assert_eq!(search(b"/items/"), by_kind([Holds::No, Holds::Yes, Holds::No]));
+    assert_eq!(search("üric".as_bytes()), by_kind([Holds::No, Holds::No, Holds::Yes]));
+    // In numbers.
+    let in_numbers = search(b"99");
+    assert!(in_numbers.contains(&Holds::Yes) && in_numbers.contains(&Holds::No));
+    assert!(!in_numbers.contains(&Holds::Untold));
+    // Across pieces: put together, they tell.
+    assert!(search(b"T /shop/").iter().enumerate().all(|(n, holds)| (n % 3 == 1) == (*holds != Holds::No)));
+    assert!(pieces.lengths().iter().all(|length| matches!(length, Length::Characters(10..))));
+    let texts = pieces.texts(Some(&[5, 7])).unwrap();
+    assert_eq!(texts.get(0), Some("\"User 5 came from Zürich\"".as_bytes()));
+    assert_eq!(texts.get(1), Some(&b"\"GET /shop/433/items/217 took 25.9 ms\""[..]));
 }

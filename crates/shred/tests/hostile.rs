@@ -1,7 +1,7 @@
 //! Damaged and forged groups: an error, or some documents, in bounded time and memory; never a panic.
 
 use proptest::prelude::*;
-use tamias_shred::{DecodeError, Encoded, Event, Group, encode, forge};
+use tamias_shred::{AtPath, DecodeError, Encoded, Event, Group, Wanted, encode, forge};
 
 /// A document of one of three structures, with values of every kind.
 fn document(n: u64) -> String {
@@ -90,6 +90,16 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
         let some = reader.at_rows(&keys, &rows);
         if documents.is_ok() && all.is_ok() {
             assert!(some.is_ok(), "{keys:?}: {some:?}");
+        }
+        if let Ok(AtPath::Pieces(pieces)) = &all {
+            let texts = pieces.texts(None);
+            assert!(documents.is_err() || texts.is_ok(), "{keys:?}: {texts:?}");
+            assert_eq!(pieces.lengths().len(), group.events());
+            let find = |text: &[u8]| text.windows(2).any(|part| part == b"/1");
+            assert_eq!(
+                pieces.search(Wanted { text: b"/1", any_case: false, has_others: false }, find).len(),
+                group.events()
+            );
         }
         let frames = group.frames_at(&keys);
         assert!(frames.iter().all(|frame| (*frame as usize) < group.frames()));

@@ -1,6 +1,6 @@
 //! Any bytes as a group of columns.
 
-use tamias_shred::{Group, forge};
+use tamias_shred::{AtPath, Group, Wanted, forge};
 
 /// Any bytes as a group: with right checksums around them, an error or some documents, in bounded time and memory.
 ///
@@ -45,6 +45,15 @@ pub fn group(input: &[u8]) {
             let (all, some) = (reader.at(keys), reader.at_rows(keys, &rows));
             if documents.is_ok() && all.is_ok() {
                 assert!(some.is_ok(), "{keys:?}");
+            }
+            if let Ok(AtPath::Pieces(pieces)) = &all {
+                assert!(documents.is_err() || pieces.texts(None).is_ok(), "{keys:?}");
+                assert_eq!(pieces.lengths().len(), group.events());
+                let find = |text: &[u8]| text.contains(&b'1');
+                assert_eq!(
+                    pieces.search(Wanted { text: b"1", any_case: true, has_others: true }, find).len(),
+                    group.events()
+                );
             }
             assert!(group.frames_at(keys).iter().all(|frame| (*frame as usize) < group.frames()));
         }

@@ -3,12 +3,14 @@
 mod array_column;
 mod decoded;
 mod path_column;
+mod piece_column;
 
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use decoded::Path;
 pub use decoded::{DecodedColumns, OwnDocuments};
 use decoded::{OwnTimes, lock};
 pub(crate) use path_column::{Coded, MixedColumn, PathColumn, TextNumbers};
+pub(crate) use piece_column::PieceColumn;
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
@@ -293,6 +295,12 @@ impl ColumnBlock {
         frames.sort_unstable();
         frames.dedup();
         frames
+    }
+
+    /// Whether the texts at a path are given in pieces, which tell their lengths.
+    pub(crate) fn is_in_pieces(&self, path: &[Box<str>]) -> bool {
+        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        self.decoded.group.is_in_pieces(&keys)
     }
 
     /// Whether that was decoded before, for all rows.

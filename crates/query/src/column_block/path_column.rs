@@ -1,5 +1,6 @@
 //! The values at a path in all events of a block.
 
+use super::piece_column::PieceColumn;
 use crate::chunk::{DecimalValues, Decimals, value_of};
 use crate::dictionary::Dictionary;
 use crate::time::parse_instant;
@@ -20,6 +21,8 @@ pub(crate) enum PathColumn {
     Numbers(NumberColumn),
     /// Numbers, and fewer other values.
     Mixed(MixedColumn),
+    /// Texts by template, and nothing else.
+    Pieces(PieceColumn),
     /// Columns cannot tell.
     Unknown,
 }
@@ -98,6 +101,7 @@ impl PathColumn {
             }
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
             AtPath::Mixed(mixed) => PathColumn::Mixed(MixedColumn::new(mixed, rows)),
+            AtPath::Pieces(pieces) => PathColumn::Pieces(PieceColumn::new(pieces)),
         }
     }
 
@@ -134,6 +138,7 @@ impl PathColumn {
                 let others = column.others.rows.len() * size_of::<u32>() + column.others.values.held_bytes();
                 held_by_numbers(&column.numbers) + held_by_coded(&column.coded) + others
             }
+            PathColumn::Pieces(column) => column.held_bytes(),
         }
     }
 
@@ -144,6 +149,16 @@ impl PathColumn {
             PathColumn::Coded(coded) => Some(coded),
             PathColumn::Numbers(column) => Some(column.coded()),
             PathColumn::Mixed(column) => Some(column.coded()),
+            PathColumn::Pieces(column) => Some(column.coded()),
+        }
+    }
+
+    /// The texts by dictionary, where there is nothing that is no text of its own.
+    pub(crate) fn texts(&self) -> Option<&Coded> {
+        match self {
+            PathColumn::Coded(coded) => Some(coded),
+            PathColumn::Pieces(column) => Some(column.coded()),
+            PathColumn::Nothing | PathColumn::Numbers(_) | PathColumn::Mixed(_) | PathColumn::Unknown => None,
         }
     }
 
@@ -156,11 +171,12 @@ impl PathColumn {
         }
     }
 
-    /// The texts of some rows of a column of numbers, in their order; none of another column, and where the texts of all rows are there already.
+    /// The texts of some rows, each once and in their order, where they have to be made; none where those of all rows are there already, or had better be.
     pub(crate) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
         let (numbers, others, coded) = match self {
             PathColumn::Numbers(column) => (&column.numbers, None, &column.coded),
             PathColumn::Mixed(column) => (&column.numbers, Some(&column.others), &column.coded),
+            PathColumn::Pieces(column) => return column.texts_of(rows),
             PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => return None,
         };
         if coded.get().is_some() {
@@ -179,7 +195,7 @@ impl PathColumn {
 }
 
 /// What numbers take in memory, in bytes.
-fn held_by_numbers(numbers: &Numbers) -> usize {
+pub(super) fn held_by_numbers(numbers: &Numbers) -> usize {
     let with_one = numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
     let spelled = match &numbers.spelled {
         Digits::Each(digits) => digits.len(),
@@ -266,6 +282,21 @@ impl MixedColumn {
 /// The instant that a string without escapes tells.
 fn instant_of(text: &[u8]) -> Option<i64> {
     i64::try_from(parse_instant(std::str::from_utf8(text).ok()?)?).ok()
+}
+
+/// How many characters a string has; none if it is none.
+pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
+    match json.first() {
+        Some(b'"') if memchr::memchr(b'\\', json).is_none() => {
+            // Each character begins with a byte that continues no other.
+            Some(json.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as i64 - 2)
+        }
+        Some(b'"') => match value_of(json) {
+            Value::Text(text) => Some(text.characters() as i64),
+            _ => None,
+        },
+        Some(_) | None => None,
+    }
 }
 
 /// Appends the text of a row's number, if it has one.
@@ -420,15 +451,7 @@ impl Coded {
             let json = self.dictionary.get(entry as u32);
             by_entry.push(match json.first() {
                 Some(b'[') => return None,
-                Some(b'"') if memchr::memchr(b'\\', json).is_none() => {
-                    // Each character begins with a byte that continues no other.
-                    json.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as i64 - 2
-                }
-                Some(b'"') => match value_of(json) {
-                    Value::Text(text) => text.characters() as i64,
-                    _ => NONE,
-                },
-                Some(_) | None => NONE,
+                Some(_) | None => characters_of(json).unwrap_or(NONE),
             });
         }
         let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
@@ -508,7 +531,7 @@ impl Coded {
         Some(Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends))))
     }
 
-    fn held_bytes(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
         let told = [&self.lengths, &self.instants].into_iter().filter_map(|told| told.get()?.as_deref());
         let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.decimals.held_bytes()));

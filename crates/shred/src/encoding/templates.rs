@@ -286,6 +286,11 @@ pub(crate) struct ReadyTemplates<'f> {
 }
 
 impl<'f> ReadyTemplates<'f> {
+    /// The templates; for each value the number of its own, and how many before it have the same.
+    pub(crate) fn into_parts(self) -> (Vec<ReadTemplate<Spans<'f>>>, Vec<u32>, Vec<u32>) {
+        (self.templates, self.codes, self.nth)
+    }
+
     /// How many texts there are.
     pub(crate) fn len(&self) -> usize {
         self.codes.len()

@@ -190,9 +190,11 @@ impl Evaluator<'_> {
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
             Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
                 PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
-                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Unknown => {
-                    None
-                }
+                PathColumn::Nothing
+                | PathColumn::Coded(_)
+                | PathColumn::Mixed(_)
+                | PathColumn::Pieces(_)
+                | PathColumn::Unknown => None,
             },
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
@@ -231,10 +233,7 @@ impl Evaluator<'_> {
                 }
                 _ => None,
             },
-            ("DateTime", [of]) => match &**self.as_column(of)?? {
-                PathColumn::Coded(coded) => Some(Reckoned::Numbers(coded.instants()?.clone())),
-                _ => None,
-            },
+            ("DateTime", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.instants()?.clone())),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),

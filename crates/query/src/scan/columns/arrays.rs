@@ -361,7 +361,7 @@ impl PathColumn {
                 };
                 PathColumn::of_numbers(numbers, rows)
             }
-            PathColumn::Coded(_) | PathColumn::Mixed(_) => {
+            PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Pieces(_) => {
                 let coded = self.coded()?;
                 let undefined = coded.dictionary.len() as u32;
                 let mut codes = vec![undefined; rows];

@@ -8,7 +8,7 @@ use super::range::Range;
 use super::whole::gather;
 use crate::ast::Comparison;
 use crate::chunk::{Mantissas, value_of};
-use crate::column_block::{Coded, MixedColumn, PathColumn};
+use crate::column_block::{Coded, MixedColumn};
 use crate::expr::{Computed, Expr};
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
@@ -43,7 +43,7 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
         (None, None) => match evaluator.as_column(first) {
             Some(Some(column))
                 if by.limit <= BEST_MAX
-                    && let PathColumn::Coded(coded) = &**column =>
+                    && let Some(coded) = column.texts() =>
             {
                 First::Texts(coded)
             }

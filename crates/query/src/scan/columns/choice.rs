@@ -95,7 +95,11 @@ impl Part {
             Part::Number(_, scale) => *scale,
             Part::Column(column) => match &**column {
                 PathColumn::Numbers(column) => column.numbers.scale,
-                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Unknown => 0,
+                PathColumn::Nothing
+                | PathColumn::Coded(_)
+                | PathColumn::Mixed(_)
+                | PathColumn::Pieces(_)
+                | PathColumn::Unknown => 0,
             },
         }
     }

@@ -130,6 +130,17 @@ impl Evaluator<'_> {
                     }
                 }
                 (PathColumn::Coded(coded), _) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
+                (PathColumn::Pieces(column), Some(rows)) => {
+                    for (row, is_in) in rows.iter().zip(said.entries(&column.some(rows))) {
+                        if let Some(mask) = mask.get_mut(*row as usize) {
+                            *mask |= is_in;
+                        }
+                    }
+                }
+                (PathColumn::Pieces(column), None) => {
+                    let coded = column.coded();
+                    join(&mut mask, coded, &said.entries(&coded.dictionary));
+                }
                 (PathColumn::Mixed(column), _) => {
                     let marks = said.entries(&column.others.values.dictionary);
                     for (row, is_in) in column.others.told(&marks) {

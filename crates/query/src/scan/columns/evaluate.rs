@@ -97,6 +97,7 @@ impl<'b> Evaluator<'b> {
 
     /// The same for some rows, in ascending order: no others are looked at after that.
     pub(super) fn load_for(&mut self, expr: &Expr, rows: Option<&[u32]>) -> Result<bool, ColumnError> {
+        let rows = rows.filter(|rows| !self.are_many(rows.len()) || !self.asks_pieces(expr));
         for slot in slots_of(expr) {
             if self.columns.get(slot).is_some_and(Option::is_none) {
                 let column = match self.paths.get(slot) {
@@ -123,6 +124,18 @@ impl<'b> Evaluator<'b> {
         Ok(true)
     }
 
+    /// Whether an expression is the length of texts whose pieces tell it: no text is put together then.
+    fn asks_pieces(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
+            {
+                [Expr::Slot(slot)] => self.paths.get(*slot).is_some_and(|path| self.block.is_in_pieces(path)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// The paths of the columns that were loaded and have something, with dots between keys.
     pub(super) fn names(&self) -> Vec<String> {
         let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
@@ -131,7 +144,12 @@ impl<'b> Evaluator<'b> {
 
     /// Why something could not be read on the way: what was evaluated does not count then.
     pub(super) fn take_broken(&self) -> Option<ColumnError> {
-        self.broken.take()
+        let failure = |column: &Arc<PathColumn>| match &**column {
+            PathColumn::Pieces(column) => column.failure(),
+            _ => None,
+        };
+        let mut failures = self.columns.iter().flatten().filter_map(failure);
+        self.broken.take().or_else(|| failures.next().map(ColumnError::Decode))
     }
 
     /// How many rows there are.
@@ -203,6 +221,7 @@ impl<'b> Evaluator<'b> {
         match &**self.measured_column(expr)? {
             PathColumn::Coded(coded) => coded.lengths(),
             PathColumn::Mixed(column) => column.coded().lengths(),
+            PathColumn::Pieces(column) => column.lengths(),
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => None,
         }
     }
@@ -476,6 +495,10 @@ impl<'b> Evaluator<'b> {
                         codes.iter().map(of_code).collect()
                     }
                 }
+            }
+            Some(PathColumn::Pieces(column)) => {
+                let [nothing, text] = [&b""[..], b"\"\""].map(|json| is_missing(json) != negated);
+                (0..self.rows()).map(|row| if column.pieces.has(row) { text } else { nothing }).collect()
             }
             Some(PathColumn::Numbers(column)) => of_numbers(&column.numbers),
             Some(PathColumn::Mixed(column)) => {

@@ -44,7 +44,7 @@ impl Evaluator<'_> {
                 bytes = bytes.saturating_add(text.len());
                 return Some(Part::Constant(text));
             }
-            let PathColumn::Coded(coded) = &**self.as_column(part)?? else { return None };
+            let coded = self.as_column(part)??.texts()?;
             bytes = bytes.saturating_add(coded.dictionary.text_bytes());
             coded.dictionary.has_needed_escapes_only().then_some(Part::Column(coded))
         };

@@ -88,7 +88,7 @@ impl<'b> Evaluator<'b> {
             _ => {
                 let (left, sought, _) = Sought::of(expr)?;
                 let column = self.as_column(left)??;
-                let PathColumn::Coded(coded) = &**column else { return None };
+                let coded = column.texts()?;
                 let wants_text = sought.asks_for_texts(expr);
                 let is_told: Vec<bool> = (0..coded.dictionary.len() as u32)
                     .map(|entry| match coded.dictionary.get(entry).first() {

@@ -339,7 +339,7 @@ impl Evaluator<'_> {
     pub(super) fn map_rows(&self, expr: &Expr, rows: &Passing, made: &mut Texts) -> bool {
         let Some(mapping) = self.mapping(expr) else { return false };
         let column = self.only(expr).flatten().and_then(|slot| self.column(slot));
-        let Some(PathColumn::Coded(coded)) = column.map(AsRef::as_ref) else { return false };
+        let Some(coded) = column.and_then(|column| column.texts()) else { return false };
         rows.places().all(|row| {
             let json = coded.dictionary.get(coded.code(row as usize));
             made.add_told(|out| match json {
@@ -352,7 +352,7 @@ impl Evaluator<'_> {
     fn mapped_entries(&self, expr: &Expr) -> Option<(&Coded, Dictionary)> {
         let mapping = self.mapping(expr)?;
         let slot = self.only(expr)??;
-        let PathColumn::Coded(coded) = &**self.column(slot)? else { return None };
+        let coded = self.column(slot)?.texts()?;
         let dictionary = &coded.dictionary;
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();

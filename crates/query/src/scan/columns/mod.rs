@@ -383,7 +383,8 @@ fn of_column(column: Arc<PathColumn>, form: Form, rows: &Passing, of: usize) -> 
         PathColumn::Nothing | PathColumn::Unknown => return Values::Undefined,
         PathColumn::Numbers(column) => Some(gather(&column.numbers, rows, of)),
         PathColumn::Mixed(column) if column.others.are_null => Some(gather(&column.numbers, rows, of)),
-        PathColumn::Mixed(_) => None,
+        // Texts are no numbers.
+        PathColumn::Mixed(_) | PathColumn::Pieces(_) => None,
         PathColumn::Coded(coded) => FewNumbers::of_entries(coded, rows),
     };
     numbers.map_or_else(|| Values::Path(column), Values::Numbers)

@@ -2,7 +2,7 @@
 
 use super::evaluate::{Evaluator, Mask};
 use crate::ast::Comparison;
-use crate::column_block::{Coded, PathColumn};
+use crate::column_block::{Coded, PathColumn, PieceColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
 use crate::expr::{Expr, Like, LikeForm, holds};
@@ -10,8 +10,10 @@ use crate::value::{Value, json};
 use foldhash::fast::RandomState;
 use memchr::memmem;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tamias_json::Isa;
 use tamias_json::search::Needle;
+use tamias_shred::{Holds, Wanted};
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
 pub(super) enum Sought<'e> {
@@ -58,6 +60,39 @@ impl Place {
 /// A string as it is stored; none where it may be stored as what is no text and reads as this.
 pub(super) fn spelled(text: &str) -> Option<Vec<u8>> {
     json(&Value::from(text)).filter(|_| !text.contains(char::REPLACEMENT_CHARACTER))
+}
+
+/// A text that stands in all strings that are sought.
+struct Part<'s> {
+    text: &'s [u8],
+    find: Find<'s>,
+    /// Whether all strings are sought in which it stands.
+    is_all: bool,
+}
+
+/// Finds a text in others.
+enum Find<'s> {
+    Exact(memmem::Finder<'s>),
+    AnyCase(Needle),
+}
+
+impl Find<'_> {
+    fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            Find::Exact(finder) => finder.find(text).is_some(),
+            Find::AnyCase(needle) => needle.first_in(Isa::best(), text).is_some(),
+        }
+    }
+}
+
+/// What follows the quote at the start of a string, or of a part of one.
+fn opened(part: &[u8]) -> &[u8] {
+    part.strip_prefix(b"\"").unwrap_or(part)
+}
+
+/// What comes before the quote at the end.
+fn closed(part: &[u8]) -> &[u8] {
+    part.strip_suffix(b"\"").unwrap_or(part)
 }
 
 /// More constants than these are looked up one by one.
@@ -235,6 +270,38 @@ impl Sought<'_> {
         }
     }
 
+    /// A text that stands in each string that is sought, as it is stored; none where there is none.
+    fn part(&self) -> Option<Part<'_>> {
+        let exact = |text| Some(Part { text, find: Find::Exact(memmem::Finder::new(text)), is_all: false });
+        let part = match self {
+            Sought::Contains(finder) => {
+                let text = finder.needle();
+                Part { text, find: Find::Exact((**finder).clone()), is_all: true }
+            }
+            Sought::Folded(folded, core) => {
+                let sought = core.as_ref().unwrap_or(folded);
+                let is_all = sought.bytes() == folded.bytes();
+                Part { text: sought.bytes(), find: Find::AnyCase((**sought).clone()), is_all }
+            }
+            Sought::Prefix(prefix) => exact(opened(prefix))?,
+            Sought::Suffix(suffix) => exact(closed(suffix))?,
+            Sought::Pieces(first, between, last) => {
+                let between = between.iter().map(memmem::Finder::needle);
+                exact(between.chain([opened(first), closed(last)]).max_by_key(|text| text.len())?)?
+            }
+            Sought::AnyOf(texts) => match texts.as_slice() {
+                [text] => exact(opened(closed(text)))?,
+                _ => return None,
+            },
+            Sought::AnyCase(_, text) => {
+                let text = opened(closed(text));
+                Part { text, find: Find::AnyCase(Needle::folded(text)?), is_all: false }
+            }
+            Sought::Ordered(..) => return None,
+        };
+        (!part.text.is_empty()).then_some(part)
+    }
+
     /// Whether the condition is undefined for what is no string.
     pub(super) fn asks_for_texts(&self, expr: &Expr) -> bool {
         match self {
@@ -289,6 +356,10 @@ impl Evaluator<'_> {
         let coded = match &*column {
             PathColumn::Coded(coded) => coded,
             PathColumn::Mixed(column) => column.coded(),
+            PathColumn::Pieces(column) => match self.test_pieces(expr, (slot, column), &sought, negated)? {
+                Some(mask) => return Ok(Some(mask)),
+                None => column.coded(),
+            },
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => return Ok(None),
         };
         let mut marks = vec![false; coded.dictionary.len()];
@@ -305,6 +376,48 @@ impl Evaluator<'_> {
         }))
     }
 
+    /// Of each row whether a condition on its text is true, as far as the pieces of texts tell it; none where they tell little.
+    fn test_pieces(
+        &self,
+        expr: &Expr,
+        (slot, column): (usize, &PieceColumn),
+        sought: &Sought<'_>,
+        negated: bool,
+    ) -> Result<Option<Mask>, ExecError> {
+        let Some(part) = sought.part() else { return Ok(None) };
+        let any_case = matches!(part.find, Find::AnyCase(_));
+        // No other characters stand for the letters of a core.
+        let has_others = any_case && !matches!(sought, Sought::Folded(_, Some(_)));
+        let Some(pieces) = column.searchable() else { return Ok(None) };
+        let wanted = Wanted { text: part.text, any_case, has_others };
+        let found = pieces.search(wanted, |text| part.find.is_in(text));
+        let is_open = |holds: Holds| match holds {
+            Holds::Untold => true,
+            Holds::Yes => !part.is_all,
+            Holds::No | Holds::Nothing => false,
+        };
+        let open = (0..).zip(&found).filter(|(_, holds)| is_open(**holds));
+        // Of those that have none one stands for all.
+        let missing = found.iter().position(|holds| *holds == Holds::Nothing);
+        let rows: Vec<u32> = open.map(|(row, _)| row).chain(missing.map(|row| row as u32)).collect();
+        if !self.are_few(rows.len()) {
+            return Ok(None);
+        }
+        let texts = Coded::new(None, Arc::new(column.some(&rows)));
+        let mut marks = vec![false; rows.len()];
+        sought.mark(&texts.dictionary, &mut marks);
+        let open = sought.settle(&texts.dictionary, &mut marks, negated);
+        self.evaluate_open(expr, (slot, &texts), &open, &mut marks)?;
+        let of_missing = missing.is_some() && marks.last().copied().unwrap_or_default();
+        let mut marks = marks.into_iter();
+        let of_row = |holds: &Holds| match holds {
+            Holds::Nothing => of_missing,
+            holds if is_open(*holds) => marks.next().unwrap_or_default(),
+            holds => (*holds == Holds::Yes) != negated,
+        };
+        Ok(Some(found.iter().map(of_row).collect()))
+    }
+
     /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
     /// spelled in several ways.
     pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
@@ -314,7 +427,7 @@ impl Evaluator<'_> {
             _ => return None,
         };
         let texts = |expr: &Expr| {
-            let PathColumn::Coded(coded) = &**self.as_column(expr)?? else { return None };
+            let coded = self.as_column(expr)??.texts()?;
             coded.dictionary.has_one_spelling_each().then_some(coded)
         };
         let (left, right) = (texts(left)?, texts(right)?);

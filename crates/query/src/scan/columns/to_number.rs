@@ -4,7 +4,6 @@ use super::arithmetic::Reckoned;
 use super::evaluate::Evaluator;
 use super::mapped::{TextOf, Told, Untold, unquoted};
 use crate::chunk::few_digits_of;
-use crate::column_block::PathColumn;
 use crate::expr::Expr;
 use crate::value::Number;
 
@@ -19,7 +18,7 @@ impl Evaluator<'_> {
     /// bytes of one do not tell.
     pub(super) fn read_numbers(&self, of: &Expr) -> Option<Reckoned> {
         let text = TextOf::of(of, &|leaf: &Expr| self.as_column(leaf).flatten().is_some())?;
-        let PathColumn::Coded(coded) = &**self.column(self.only(of)??)? else { return None };
+        let coded = self.column(self.only(of)??)?.texts()?;
         let entries = 0..coded.dictionary.len() as u32;
         let is_stored = matches!(text, TextOf::Stored);
         let read = |entry: u32| -> Option<Option<Read>> {

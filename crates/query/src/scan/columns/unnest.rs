@@ -72,7 +72,9 @@ impl Evaluator<'_> {
             return true;
         }
         let repeated = |column: &Arc<PathColumn>| -> usize {
-            let (PathColumn::Coded(_) | PathColumn::Mixed(_)) = &**column else { return 0 };
+            let (PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Pieces(_)) = &**column else {
+                return 0;
+            };
             let Some(coded) = column.coded() else { return 0 };
             origins.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)).len()).sum()
         };
@@ -130,6 +132,7 @@ impl PathColumn {
             PathColumn::Unknown => PathColumn::Unknown,
             PathColumn::Coded(coded) => PathColumn::Coded(coded.gathered(rows)),
             PathColumn::Mixed(column) => PathColumn::Coded(column.coded().gathered(rows)),
+            PathColumn::Pieces(column) => PathColumn::Coded(column.coded().gathered(rows)),
             PathColumn::Numbers(column) => {
                 let numbers = gather_some(&column.numbers, rows.iter().copied(), rows.len());
                 PathColumn::of_numbers(numbers, rows.len())

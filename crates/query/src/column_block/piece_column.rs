@@ -1,0 +1,106 @@
+//! Texts by template: what is asked of them is asked of their pieces as far as these tell, and few are put together.
+
+use super::path_column::{Coded, characters_of, held_by_numbers};
+use crate::dictionary::Dictionary;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use tamias_shred::{DecodeError, Length, Numbers, TextPieces};
+
+/// Texts by template, which are also put together where that is asked for.
+#[derive(Debug)]
+pub(crate) struct PieceColumn {
+    pub(crate) pieces: TextPieces,
+    /// What the pieces take in memory, in bytes.
+    pieces_bytes: usize,
+    coded: OnceLock<Coded>,
+    /// Why texts could not be put together: then they count as missing until it is told.
+    failure: OnceLock<DecodeError>,
+    lengths: OnceLock<Option<Arc<Numbers>>>,
+    /// Whether texts were put together for some rows, or searched by their pieces: when that comes again, those of all rows are put together and kept.
+    was_asked: AtomicBool,
+}
+
+impl PieceColumn {
+    pub(super) fn new(pieces: TextPieces) -> PieceColumn {
+        PieceColumn {
+            pieces_bytes: pieces.held_bytes(),
+            pieces,
+            coded: OnceLock::new(),
+            failure: OnceLock::new(),
+            lengths: OnceLock::new(),
+            was_asked: AtomicBool::new(false),
+        }
+    }
+
+    /// The texts of all rows.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| Coded::of_texts(self.put_together(None)))
+    }
+
+    /// The texts of some rows, each once and in their order. None where those of all rows are there already, or had better be: when they are asked for
+    /// again.
+    pub(super) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
+        let are_kept = self.coded.get().is_some() || self.was_asked.swap(true, Relaxed);
+        (!are_kept).then(|| self.put_together(Some(rows)))
+    }
+
+    /// The pieces to be searched, where that is quicker than to search texts: which are there, or had better be when they are searched again.
+    pub(crate) fn searchable(&self) -> Option<&TextPieces> {
+        let are_kept = self.coded.get().is_some() || self.was_asked.swap(true, Relaxed);
+        (!are_kept).then_some(&self.pieces)
+    }
+
+    /// The texts of some rows, each once and in their order.
+    pub(crate) fn some(&self, rows: &[u32]) -> Dictionary {
+        self.put_together(Some(rows))
+    }
+
+    fn put_together(&self, rows: Option<&[u32]>) -> Dictionary {
+        match self.pieces.texts(rows) {
+            Ok(texts) => {
+                let (ends, bytes) = texts.into_parts();
+                Dictionary::new(bytes.into_owned(), ends)
+            }
+            Err(error) => {
+                self.failure.get_or_init(|| error);
+                Dictionary::new(Vec::new(), vec![0; rows.map_or(self.pieces.len(), <[u32]>::len)])
+            }
+        }
+    }
+
+    /// Why texts could not be put together.
+    pub(crate) fn failure(&self) -> Option<DecodeError> {
+        self.failure.get().copied()
+    }
+
+    /// How many characters the texts have.
+    pub(crate) fn lengths(&self) -> Option<&Arc<Numbers>> {
+        self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
+    }
+
+    fn count_lengths(&self) -> Option<Numbers> {
+        let lengths = self.pieces.lengths();
+        let untold = (0..).zip(&lengths).filter(|(_, length)| **length == Length::Untold);
+        let untold: Vec<u32> = untold.map(|(row, _)| row).collect();
+        let texts = self.some(&untold);
+        let mut of_untold = (0..texts.len() as u32).map(|text| characters_of(texts.get(text)));
+        let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(lengths.len()));
+        for (row, length) in (0u32..).zip(&lengths) {
+            let characters = match length {
+                Length::Nothing => continue,
+                Length::Characters(characters) => i64::from(*characters),
+                Length::Untold => of_untold.next()??,
+            };
+            rows.push(row);
+            values.push(characters);
+        }
+        let rows = (rows.len() != lengths.len()).then_some(rows);
+        Some(Numbers { values, rows, ..Numbers::default() })
+    }
+
+    pub(super) fn held_bytes(&self) -> usize {
+        let coded = self.coded.get().map_or(0, Coded::held_bytes);
+        let lengths = self.lengths.get().and_then(Option::as_deref).map_or(0, held_by_numbers);
+        self.pieces_bytes + coded + lengths
+    }
+}

@@ -1,0 +1,735 @@
+//! Texts by template, taken apart: the literals, and the values between them. How long texts are and whether something stands in them is asked of
+//! the pieces, so that few texts are put together or none.
+
+use crate::at::{Site, Sites};
+use crate::column::{Ready, Written};
+use crate::encoding::strings::Texts;
+use crate::encoding::templates::{Filling, ReadyTemplates};
+use crate::error::{DecodeError, malformed};
+use crate::group::{Group, GroupReader};
+use crate::limits::EVENTS_MAX;
+use crate::number::{self, Plain};
+use crate::output::{Output, SLACK, Sink};
+use crate::shape::Leaf;
+use crate::spans::{Spans, Spelling};
+
+/// The texts at a path, by template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPieces {
+    /// For each row the place of its text among those of the last column; [`NOTHING`] where it has none.
+    places: Vec<u32>,
+    /// The column of the texts comes last; templates refer to those before their own.
+    columns: Vec<Column>,
+    /// The most bytes that all texts may have.
+    bytes_max: usize,
+}
+
+/// The place of a row without a text.
+const NOTHING: u32 = u32::MAX;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Column {
+    Values(Spans<'static>),
+    Templates(Templates),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Templates {
+    templates: Vec<Template>,
+    /// For each text the number of its template, and how many texts before it have the same.
+    texts: Vec<(u32, u32)>,
+}
+
+/// Literals and holes in turn, and a literal at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Template {
+    /// All literals, one after another, and bytes behind them.
+    literals: Vec<u8>,
+    /// Where the literal before a hole ends, and what fills the hole.
+    pieces: Vec<(usize, Hole)>,
+    /// Where the last literal ends.
+    end: usize,
+    /// How many texts have it.
+    uses: usize,
+    /// The columns that its holes refer to, one after another.
+    others: Vec<usize>,
+    /// The places of the values of these columns, one text after another.
+    places: Vec<u32>,
+}
+
+/// What fills a hole of a template in each of its texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Hole {
+    Own(Spans<'static>),
+    /// Values of the other column of this number among those that its template refers to.
+    Other(usize),
+}
+
+/// How many characters a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// There is no text.
+    Nothing,
+    /// So many.
+    Characters(u32),
+    /// Its pieces do not tell, as there are escapes.
+    Untold,
+}
+
+/// Whether something stands in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// There is no text.
+    Nothing,
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+    /// Its pieces do not tell.
+    Untold,
+}
+
+/// What is looked for in texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// The bytes as they are stored.
+    pub text: &'w [u8],
+    /// Whether ASCII letters may stand in either case.
+    pub any_case: bool,
+    /// Whether other characters may stand for its letters: texts that have such, or escapes, are not told then.
+    pub has_others: bool,
+}
+
+impl Group {
+    /// Whether what stands at a path of keys are texts by template, and nothing else: these are given in pieces. Takes time linear in the tokens of all shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents: Vec<String> = (0..300).map(|n| format!(r#"{{"ms":{n},"text":"took {n} ms"}}"#)).collect();
+    /// let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let group = Group::open(&encode(&events.collect::<Vec<_>>())?.directory)?;
+    /// assert!(group.is_in_pieces(&["text"]));
+    /// assert!(!group.is_in_pieces(&["ms"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_in_pieces(&self, keys: &[&str]) -> bool {
+        self.sites(0, keys).is_some_and(|sites| self.templates_of(&sites).is_some())
+    }
+
+    /// The one column of templates that has all texts of a path.
+    fn templates_of(&self, sites: &Sites) -> Option<usize> {
+        let text = |site: &Site| Some(site.column.filter(|_| site.leaf == Some(Leaf::Text))?.0);
+        let mut of = sites.iter().map(text);
+        let column = of.next()?? as usize;
+        let is_only = of.all(|other| other.is_some_and(|other| other as usize == column));
+        let info = self.directory().columns.get(column)?;
+        let is_templated = matches!(info.encoding, Written::Templates(_));
+        (sites.list == 0 && is_only && is_templated).then_some(column)
+    }
+}
+
+impl GroupReader<'_> {
+    /// The texts of a path, if they are those of one column of templates.
+    pub(crate) fn pieces(&mut self, sites: &Sites) -> Result<Option<TextPieces>, DecodeError> {
+        let group = self.group;
+        let directory = group.directory();
+        let Some(column) = group.templates_of(sites) else { return Ok(None) };
+        let mut needed = vec![false; column];
+        needed.push(true);
+        let values = self.needed_columns(&mut needed)?;
+        let mut left = directory.bytes;
+        // The columns that are needed have numbers of their own.
+        let mut numbers = vec![usize::MAX; needed.len()];
+        let mut ready = Vec::new();
+        for (column, values) in values.into_iter().enumerate().filter(|(column, _)| needed[*column]) {
+            numbers[column] = ready.len();
+            ready.push(values.ready(Spelling::WhenTaken, &mut left)?);
+        }
+        let counts: Vec<usize> = ready.iter().map(Ready::len).collect();
+        let mut columns = Vec::with_capacity(ready.len());
+        for ready in ready {
+            columns.push(match ready {
+                Ready::Texts(spans) => Column::Values(spans.into_owned()),
+                Ready::Templated(templated) => Column::Templates(Templates::of(templated, &numbers)?),
+                Ready::Lost(_) => return Ok(None),
+            });
+        }
+        // What fills a hole is a byte at least.
+        let holes = columns.iter().map(|column| match column {
+            Column::Values(_) => 0,
+            Column::Templates(templates) => templates.holes(),
+        });
+        if holes.sum::<usize>() > directory.bytes {
+            return Err(TOO_MANY_HOLES);
+        }
+        let mut ways = vec![Way::default(); group.shapes_of(0).len()];
+        for (column, number) in numbers.iter().enumerate().filter(|(_, number)| **number != usize::MAX) {
+            let path = directory.columns.get(column).map_or(0, |column| column.path);
+            if group.places().list_of(path, &directory.paths) != Some(0) {
+                return Ok(None);
+            }
+            for (code, count) in group.census().columns.get(column).into_iter().flatten() {
+                let Some(way) = ways.get_mut(*code as usize) else { continue };
+                way.moves.push((*number, *count));
+                if let Some(Column::Templates(_)) = columns.get(*number) {
+                    way.templates.push((*number, *count));
+                }
+            }
+        }
+        for (way, site) in ways.iter_mut().zip(&sites.by_code) {
+            way.text = site.as_ref().and_then(|site| site.column).map(|(_, nth)| nth);
+        }
+        let mut pieces = TextPieces { places: Vec::new(), columns, bytes_max: directory.bytes };
+        pieces.fill(self.codes(0)?, &ways)?;
+        let is_known =
+            |(column, place): (usize, u32)| counts.get(column).is_some_and(|count| (place as usize) < *count);
+        if pieces.largest_places().all(is_known) { Ok(Some(pieces)) } else { Err(MISSING_VALUE) }
+    }
+}
+
+/// What events of a shape have of the columns that are needed.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// How far they move on in each.
+    moves: Vec<(usize, u32)>,
+    /// The same of those of templates.
+    templates: Vec<(usize, u32)>,
+    /// Which of the texts they have at the path.
+    text: Option<u32>,
+}
+
+const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
+const TOO_MANY_HOLES: DecodeError = malformed("templates of too many holes");
+
+impl TextPieces {
+    /// Finds out which values fill the holes of templates, event by event, and which text each event has.
+    fn fill(&mut self, codes: &[u32], ways: &[Way]) -> Result<(), DecodeError> {
+        // The first value that an event has of each column.
+        let mut cursors = vec![0u32; self.columns.len()];
+        let root = self.columns.len() - 1;
+        self.places.reserve_exact(codes.len());
+        for code in codes {
+            let way = ways.get(*code as usize).ok_or(MISSING_VALUE)?;
+            for (column, count) in &way.templates {
+                let Some(Column::Templates(Templates { templates, texts })) = self.columns.get_mut(*column)
+                else {
+                    continue;
+                };
+                let start = cursors[*column] as usize;
+                for (template, _) in texts.get(start..start + *count as usize).ok_or(MISSING_VALUE)? {
+                    if let Some(Template { others, places, .. }) = templates.get_mut(*template as usize) {
+                        places.extend(others.iter().map(|other| cursors[*other]));
+                    }
+                }
+            }
+            self.places.push(way.text.map_or(NOTHING, |nth| cursors[root] + nth));
+            for (column, count) in &way.moves {
+                cursors[*column] += count;
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest place of each column that something refers to, wherever it does.
+    fn largest_places(&self) -> impl Iterator<Item = (usize, u32)> {
+        let of_templates = self.columns.iter().flat_map(|column| match column {
+            Column::Values(_) => &[][..],
+            Column::Templates(Templates { templates, .. }) => templates,
+        });
+        let of_holes = of_templates.flat_map(|template| {
+            let largest = |hole: usize| template.places_of(hole).copied().max();
+            let others = template.others.iter().enumerate();
+            others.filter_map(move |(hole, column)| Some((*column, largest(hole)?)))
+        });
+        let of_rows = self.places.iter().copied().filter(|place| *place != NOTHING).max();
+        of_holes.chain(of_rows.map(|place| (self.columns.len() - 1, place)))
+    }
+}
+
+impl Templates {
+    /// Templates whose holes refer to columns by other numbers; none of the places is known yet.
+    fn of(ready: ReadyTemplates<'_>, numbers: &[usize]) -> Result<Templates, DecodeError> {
+        let (read, codes, nth) = ready.into_parts();
+        let mut uses = vec![0usize; read.len()];
+        for code in &codes {
+            *uses.get_mut(*code as usize).ok_or(MISSING_VALUE)? += 1;
+        }
+        let mut templates = Vec::with_capacity(read.len());
+        for (read, uses) in read.into_iter().zip(uses) {
+            let (mut pieces, mut others) = (Vec::with_capacity(read.pieces.len()), Vec::new());
+            for (end, filling) in read.pieces {
+                let hole = match filling {
+                    Filling::Own(spans) => Hole::Own(spans.into_owned()),
+                    Filling::Reference(column) => {
+                        others.push(*numbers.get(column as usize).ok_or(MISSING_VALUE)?);
+                        Hole::Other(others.len() - 1)
+                    }
+                };
+                pieces.push((end, hole));
+            }
+            let mut literals = read.literals;
+            literals.resize(read.end + SLACK, 0);
+            let places = Vec::new();
+            templates.push(Template { literals, pieces, end: read.end, uses, others, places });
+        }
+        for template in &mut templates {
+            template.places.reserve(template.others.len().saturating_mul(template.uses).min(EVENTS_MAX));
+        }
+        Ok(Templates { templates, texts: codes.into_iter().zip(nth).collect() })
+    }
+
+    /// How many holes all texts have.
+    fn holes(&self) -> usize {
+        let of_template = |template: &Template| template.pieces.len().saturating_mul(template.uses);
+        self.templates.iter().map(of_template).fold(0, usize::saturating_add)
+    }
+}
+
+impl Template {
+    /// The literal before each hole, and the last one.
+    fn literals(&self) -> impl Iterator<Item = &[u8]> {
+        let ends = self.pieces.iter().map(|(end, _)| *end).chain([self.end]);
+        ends.scan(0, |start, end| self.literals.get(std::mem::replace(start, end)..end))
+    }
+
+    /// The places of the values that fill a hole, by the number of its column among those that are referred to.
+    fn places_of(&self, other: usize) -> impl Iterator<Item = &u32> {
+        let of_texts = self.places.chunks_exact(self.others.len().max(1));
+        of_texts.filter_map(move |places| places.get(other))
+    }
+}
+
+/// What is asked of texts: what it comes to for pieces, and for the text that they make.
+trait Question {
+    type Answer: Copy;
+    /// What a text without pieces comes to.
+    const EMPTY: Self::Answer;
+
+    fn of_values(&self, values: &Spans<'_>) -> Answers<Self::Answer>;
+    fn of_literals(&self, template: &Template) -> Self::Answer;
+    /// What comes of a hole beside what fills it, as it stands between literals.
+    fn of_meeting(&self, hole: &Meeting<'_>) -> Option<Answers<Self::Answer>>;
+    fn join(&self, a: Self::Answer, b: Self::Answer) -> Self::Answer;
+}
+
+/// What some texts come to.
+#[derive(Clone, Debug)]
+enum Answers<A> {
+    /// All the same.
+    All(A),
+    Each(Vec<A>),
+}
+
+/// A hole between literals.
+struct Meeting<'p> {
+    before: &'p [u8],
+    after: &'p [u8],
+    /// Whether no hole comes behind.
+    is_last: bool,
+    /// What fills it; none where that consists of pieces too.
+    values: Option<&'p Spans<'static>>,
+    /// The places of these values in the texts, which have their own in order.
+    template: &'p Template,
+    other: Option<usize>,
+}
+
+impl Meeting<'_> {
+    /// Tells something of each value in the order of the texts.
+    fn map<T>(&self, values: &Spans<'_>, tell: impl Fn(&[u8]) -> T) -> Vec<T> {
+        let mut buffer: number::Buffer = [0; _];
+        let mut tell = |place: usize| tell(values.text(place, &mut buffer));
+        match self.other {
+            None => (0..self.template.uses).map(tell).collect(),
+            Some(other) => self.template.places_of(other).map(|place| tell(*place as usize)).collect(),
+        }
+    }
+}
+
+impl<A: Copy> Answers<A> {
+    fn get(&self, index: usize) -> Option<A> {
+        match self {
+            Answers::All(answer) => Some(*answer),
+            Answers::Each(answers) => answers.get(index).copied(),
+        }
+    }
+
+    /// Joins the answers of further pieces of so many texts.
+    fn join<Q: Question<Answer = A>>(&mut self, question: &Q, texts: usize, others: Answers<A>) {
+        match (&mut *self, others) {
+            (Answers::All(own), Answers::All(other)) => *own = question.join(*own, other),
+            (Answers::All(own), Answers::Each(mut others)) => {
+                others.resize(texts, Q::EMPTY);
+                others.iter_mut().for_each(|other| *other = question.join(*own, *other));
+                *self = Answers::Each(others);
+            }
+            (Answers::Each(own), Answers::All(other)) => {
+                own.iter_mut().for_each(|own| *own = question.join(*own, other));
+            }
+            (Answers::Each(own), Answers::Each(others)) => {
+                own.iter_mut().zip(others).for_each(|(own, other)| *own = question.join(*own, other));
+            }
+        }
+    }
+}
+
+impl TextPieces {
+    /// How many rows there are, those without a text included.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Whether a row has a text.
+    pub fn has(&self, row: usize) -> bool {
+        self.places.get(row).is_some_and(|place| *place != NOTHING)
+    }
+
+    /// What it takes in memory, in bytes.
+    pub fn held_bytes(&self) -> usize {
+        let of_column = |column: &Column| match column {
+            Column::Values(values) => values.held_bytes(),
+            Column::Templates(Templates { templates, texts }) => {
+                let of_template = |template: &Template| {
+                    let own = template.pieces.iter().map(|(_, hole)| match hole {
+                        Hole::Own(values) => values.held_bytes(),
+                        Hole::Other(_) => 0,
+                    });
+                    let places = size_of::<u32>() * template.places.capacity();
+                    template.literals.capacity() + places + own.sum::<usize>()
+                };
+                size_of::<(u32, u32)>() * texts.capacity() + templates.iter().map(of_template).sum::<usize>()
+            }
+        };
+        size_of::<u32>() * self.places.capacity() + self.columns.iter().map(of_column).sum::<usize>()
+    }
+
+    /// What is asked of the text of each row: none where it has none.
+    fn ask<Q: Question, T>(&self, question: &Q, tell: impl Fn(Option<Q::Answer>) -> T) -> Vec<T> {
+        let mut answers: Vec<Answers<Q::Answer>> = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let told = match column {
+                Column::Values(values) => question.of_values(values),
+                Column::Templates(templates) => templates.ask(question, &self.columns, &answers),
+            };
+            answers.push(told);
+        }
+        let answer = |place: &u32| match answers.last() {
+            Some(answers) if *place != NOTHING => answers.get(*place as usize),
+            _ => None,
+        };
+        self.places.iter().map(|place| tell(answer(place))).collect()
+    }
+
+    /// The text of each row, or of some, each once, as JSON; empty where there is none. Takes time and memory linear in these.
+    ///
+    /// # Errors
+    /// If they are longer than the documents.
+    pub fn texts(&self, rows: Option<&[u32]>) -> Result<Texts<'static>, DecodeError> {
+        let count = rows.map_or(self.len(), <[u32]>::len);
+        let mut ends = Vec::with_capacity(count);
+        let mut writer = Writer { columns: &self.columns, steps: self.bytes_max };
+        let mut out = Output::new(self.bytes_max);
+        let root = self.columns.len().saturating_sub(1);
+        for nth in 0..count {
+            let row = rows.map_or(Some(nth), |rows| rows.get(nth).map(|row| *row as usize));
+            let place = row.and_then(|row| self.places.get(row)).copied().unwrap_or(NOTHING);
+            if place != NOTHING {
+                out.push(b"\"")?;
+                writer.write(root, place as usize, &mut out)?;
+                out.push(b"\"")?;
+            }
+            ends.push(out.len() as u32);
+            if ends.len() == SAMPLE {
+                out.make_room(out.len() / SAMPLE * count / 8 * 9);
+            }
+        }
+        let mut bytes = out.into_bytes();
+        bytes.shrink_to_fit();
+        Ok(Texts::of_parts(ends, bytes))
+    }
+
+    /// How many characters the text of each row has. Takes time linear in the texts and the pieces of their templates.
+    pub fn lengths(&self) -> Vec<Length> {
+        let length = |characters: Option<u32>| match characters {
+            None => Length::Nothing,
+            Some(UNTOLD) => Length::Untold,
+            Some(characters) => Length::Characters(characters),
+        };
+        self.ask(&Characters, length)
+    }
+
+    /// Whether something stands in the text of each row; `find` tells whether it stands in some bytes. What its pieces do not tell may be so or not:
+    /// where it may stand across several, or be part of an escape. Takes time linear in the texts and the pieces of their
+    /// templates.
+    pub fn search(&self, wanted: Wanted<'_>, find: impl Fn(&[u8]) -> bool) -> Vec<Holds> {
+        let holds = |found: Option<u8>| match found {
+            None => Holds::Nothing,
+            Some(found) if found & found::FOREIGN != 0 => Holds::Untold,
+            Some(found) if found & (found::HELD | found::PERHAPS) == 0 => Holds::No,
+            Some(found) if found & (found::HELD | found::ESCAPED) == found::HELD => Holds::Yes,
+            Some(_) => Holds::Untold,
+        };
+        self.ask(&Search { wanted, find }, holds)
+    }
+}
+
+/// So many texts tell how long the others are, about.
+const SAMPLE: usize = 256;
+
+impl Templates {
+    /// What is asked of each text, where the answers for the columns before are known.
+    fn ask<Q: Question>(
+        &self,
+        question: &Q,
+        columns: &[Column],
+        known: &[Answers<Q::Answer>],
+    ) -> Answers<Q::Answer> {
+        let by_template: Vec<Answers<Q::Answer>> =
+            self.templates.iter().map(|template| template.ask(question, columns, known)).collect();
+        let of_text = |(template, nth): &(u32, u32)| {
+            let of_template = by_template.get(*template as usize);
+            of_template.and_then(|answers| answers.get(*nth as usize)).unwrap_or(Q::EMPTY)
+        };
+        Answers::Each(self.texts.iter().map(of_text).collect())
+    }
+}
+
+impl Template {
+    /// What is asked of each text that has the template.
+    fn ask<Q: Question>(
+        &self,
+        question: &Q,
+        columns: &[Column],
+        known: &[Answers<Q::Answer>],
+    ) -> Answers<Q::Answer> {
+        let mut answers = Answers::All(question.of_literals(self));
+        if self.uses == 0 {
+            return answers;
+        }
+        let literals: Vec<&[u8]> = self.literals().collect();
+        for (nth, (_, hole)) in self.pieces.iter().enumerate() {
+            let (values, other, own) = match hole {
+                Hole::Own(values) => (Some(values), None, question.of_values(values)),
+                Hole::Other(other) => {
+                    let column = self.others.get(*other).copied().unwrap_or(usize::MAX);
+                    let values = match columns.get(column) {
+                        Some(Column::Values(values)) => Some(values),
+                        Some(Column::Templates(_)) | None => None,
+                    };
+                    let own = match known.get(column) {
+                        None => Answers::All(Q::EMPTY),
+                        Some(Answers::All(answer)) => Answers::All(*answer),
+                        Some(Answers::Each(answers)) => {
+                            let answer =
+                                |place: &u32| answers.get(*place as usize).copied().unwrap_or(Q::EMPTY);
+                            Answers::Each(self.places_of(*other).map(answer).collect())
+                        }
+                    };
+                    (values, Some(*other), own)
+                }
+            };
+            answers.join(question, self.uses, own);
+            let literal = |nth: usize| literals.get(nth).copied().unwrap_or_default();
+            let is_last = nth + 1 == self.pieces.len();
+            let (before, after) = (literal(nth), literal(nth + 1));
+            let meeting = Meeting { before, after, is_last, values, template: self, other };
+            if let Some(told) = question.of_meeting(&meeting) {
+                answers.join(question, self.uses, told);
+            }
+        }
+        answers
+    }
+}
+
+/// Puts texts together.
+struct Writer<'p> {
+    columns: &'p [Column],
+    /// How many holes may still be filled.
+    steps: usize,
+}
+
+impl Writer<'_> {
+    /// Appends a text. It is no deeper in templates than a directory lets them be.
+    fn write(&mut self, column: usize, place: usize, out: &mut Output) -> Result<(), DecodeError> {
+        let columns = self.columns;
+        let Templates { templates, texts } = match columns.get(column).ok_or(MISSING_VALUE)? {
+            Column::Values(values) => return values.append(place, out),
+            Column::Templates(templates) => templates,
+        };
+        let (template, nth) = *texts.get(place).ok_or(MISSING_VALUE)?;
+        let template = templates.get(template as usize).ok_or(MISSING_VALUE)?;
+        self.steps = self.steps.checked_sub(template.pieces.len()).ok_or(TOO_MANY_HOLES)?;
+        let mut start = 0;
+        for (end, hole) in &template.pieces {
+            out.push_range(&template.literals, start, *end)?;
+            start = *end;
+            match hole {
+                Hole::Own(values) => values.append(nth as usize, out)?,
+                Hole::Other(other) => {
+                    let column = *template.others.get(*other).ok_or(MISSING_VALUE)?;
+                    let place = template.places.get(nth as usize * template.others.len() + other);
+                    self.write(column, *place.ok_or(MISSING_VALUE)? as usize, out)?;
+                }
+            }
+        }
+        out.push_range(&template.literals, start, template.end)
+    }
+}
+
+/// How many characters texts have.
+struct Characters;
+
+/// Stands for the length of a text with escapes.
+const UNTOLD: u32 = u32::MAX;
+
+/// How many characters a text has, whose escapes are to be read first.
+fn characters(text: &[u8]) -> u32 {
+    if text.contains(&b'\\') {
+        return UNTOLD;
+    }
+    // Each character begins with a byte that continues no other.
+    text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as u32
+}
+
+impl Question for Characters {
+    type Answer = u32;
+    const EMPTY: u32 = 0;
+
+    fn of_values(&self, values: &Spans<'_>) -> Answers<u32> {
+        Answers::Each(values.map(values.is_plain(), |length| length as u32, characters, Plain::digits))
+    }
+
+    fn of_meeting(&self, _: &Meeting<'_>) -> Option<Answers<u32>> {
+        None
+    }
+
+    fn of_literals(&self, template: &Template) -> u32 {
+        template.literals().fold(0, |sum, literal| self.join(sum, characters(literal)))
+    }
+
+    fn join(&self, a: u32, b: u32) -> u32 {
+        a.saturating_add(b)
+    }
+}
+
+/// Whether something stands in texts.
+struct Search<'w, F> {
+    wanted: Wanted<'w>,
+    find: F,
+}
+
+/// Whether a byte stands in the texts of numbers.
+fn is_numeric(byte: &u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'.' | b'-')
+}
+
+/// What is known of a text, as bits.
+mod found {
+    /// It stands in a piece.
+    pub(super) const HELD: u8 = 1;
+    /// It may stand where pieces meet.
+    pub(super) const PERHAPS: u8 = 2;
+    /// There are escapes, of which it may be a part.
+    pub(super) const ESCAPED: u8 = 4;
+    /// There are characters that may stand for letters in another case.
+    pub(super) const FOREIGN: u8 = 8;
+}
+
+impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
+    fn of_text(&self, text: &[u8]) -> u8 {
+        let bit = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
+        let is_escaped = text.contains(&b'\\');
+        bit((self.find)(text), found::HELD)
+            | bit(is_escaped, found::ESCAPED)
+            | bit(self.wanted.has_others && (is_escaped || !text.is_ascii()), found::FOREIGN)
+    }
+
+    /// Where what is wanted may go on in a hole, having begun in the literal before it: the lengths of its beginnings that the literal ends with.
+    fn leaving<'l>(&'l self, literal: &'l [u8]) -> impl Iterator<Item = usize> + 'l {
+        let wanted = self.wanted.text;
+        let lengths = 1..wanted.len().min(literal.len() + 1);
+        lengths.filter(move |length| self.is_same(&literal[literal.len() - length..], &wanted[..*length]))
+    }
+
+    /// Where what is wanted may go on in a literal, having begun in the hole before it: it ends there, or in a hole behind that.
+    fn entering<'l>(&'l self, literal: &'l [u8], is_last: bool) -> impl Iterator<Item = usize> + 'l {
+        let wanted = self.wanted.text;
+        (1..wanted.len()).filter(move |start| {
+            let rest = &wanted[*start..];
+            let length = rest.len().min(literal.len());
+            (rest.len() <= literal.len() || !is_last) && self.is_same(&literal[..length], &rest[..length])
+        })
+    }
+
+    fn is_same(&self, a: &[u8], b: &[u8]) -> bool {
+        if self.wanted.any_case { a.eq_ignore_ascii_case(b) } else { a == b }
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
+    type Answer = u8;
+    const EMPTY: u8 = 0;
+
+    fn of_values(&self, values: &Spans<'_>) -> Answers<u8> {
+        let may_be_number = self.wanted.text.iter().all(is_numeric);
+        // Most of what is looked for stands in few values, or none.
+        if values.is_plain() && !(self.find)(values.bytes()) && !(values.are_numbers() && may_be_number) {
+            return Answers::All(0);
+        }
+        let of_number = |number| {
+            let mut buffer: number::Buffer = [0; _];
+            let (from, to) = number::spell(number, &mut buffer);
+            self.of_text(buffer.get(from..to).unwrap_or_default())
+        };
+        Answers::Each(values.map(false, |_| 0, |text| self.of_text(text), of_number))
+    }
+
+    fn of_literals(&self, template: &Template) -> u8 {
+        template.literals().fold(0, |found, literal| found | self.of_text(literal))
+    }
+
+    /// Where it may begin in one piece and end in another, texts have to be put together.
+    fn of_meeting(&self, hole: &Meeting<'_>) -> Option<Answers<u8>> {
+        let are_numbers = hole.values.is_some_and(Spans::are_numbers);
+        let may_be = |at: &usize| !are_numbers || self.wanted.text.get(*at).is_some_and(is_numeric);
+        let leaving: Vec<usize> = self.leaving(hole.before).filter(may_be).collect();
+        let entering = self.entering(hole.after, hole.is_last).filter(|length| may_be(&(length - 1)));
+        let entering: Vec<usize> = entering.collect();
+        if leaving.is_empty() && entering.is_empty() {
+            return None;
+        }
+        let Some(values) = hole.values else { return Some(Answers::All(found::PERHAPS)) };
+        let wanted = self.wanted.text;
+        let goes_on = |text: &[u8], from: usize| {
+            let rest = &wanted[from..];
+            let length = rest.len().min(text.len());
+            self.is_same(&text[..length], &rest[..length])
+        };
+        let begins = |text: &[u8], length: usize| {
+            length <= text.len() && self.is_same(&text[text.len() - length..], &wanted[..length])
+        };
+        let meets = |text: &[u8]| {
+            leaving.iter().any(|from| goes_on(text, *from))
+                || entering.iter().any(|length| begins(text, *length))
+        };
+        Some(Answers::Each(hole.map(values, |text| if meets(text) { found::PERHAPS } else { 0 })))
+    }
+
+    fn join(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+}
+
+impl Plain {
+    /// How many characters its text has.
+    fn digits(self) -> u32 {
+        let digits = self.mantissa.unsigned_abs().checked_ilog10().unwrap_or_default() + 1;
+        let scale = u32::from(self.scale).min(18);
+        let sign = u32::from(self.mantissa < 0);
+        sign + if scale == 0 { digits } else { digits.max(scale + 1) + 1 }
+    }
+}

@@ -7,3 +7,4 @@ mod directed;
 mod memory;
 mod random;
 mod spellings;
+mod templated;

@@ -1,0 +1,100 @@
+//! Messages that are stored by template: what is asked of them is told by their pieces.
+
+use crate::agree::{agree, agree_in_turn};
+use crate::memory::Memory;
+
+/// Messages made of a path that is a template itself, of numbers, of names beyond ASCII and of quoted text.
+fn messages() -> Memory {
+    let document = |n: u32| {
+        let path = format!("/shop/{}/items/{}", n * 7919 % 100, n * 31 % 977);
+        let (ms, name) =
+            (f64::from(n * 37 % 1000) / 10.0, ["Zürich", "Bern", "Kiel", "Straße"][n as usize / 5 % 4]);
+        match n % 5 {
+            0 => format!(r#"{{"n":{n},"Message":"User {n} left","User":{n}}}"#),
+            1 => {
+                format!(r#"{{"n":{n},"Path":"{path}","ms":{ms:.1},"Message":"GET {path} took {ms:.1} ms"}}"#)
+            }
+            2 => format!(r#"{{"n":{n},"City":"{name}","User":{n},"Message":"User {n} came from {name}"}}"#),
+            3 => format!(
+                r#"{{"n":{n},"Note":"line {n}\n\"{name}\"","Message":"Noted: line {n}\n\"{name}\""}}"#
+            ),
+            _ => format!(r#"{{"n":{n}}}"#),
+        }
+    };
+    let documents: Vec<String> = (0..600).map(document).collect();
+    Memory::new(&documents.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+const CONDITIONS: &[&str] = &[
+    "match(Message, 'took')",
+    "match(Message, '/items/')",
+    "match(Message, 'T /shop/7')",
+    "match(Message, '99')",
+    "match(Message, '.5')",
+    "match(Message, ' 4 ')",
+    "match(Message, 'absent')",
+    "match(Message, 'm')",
+    "not match(Message, 'left')",
+    "Message like '%ZÜRICH%' ci",
+    "Message like '%KIEL%' ci",
+    "Message like '%strasse%' ci",
+    "Message like '%user 1%' ci",
+    "Message like '%\"bern%' ci",
+    "Message like '%nline%'",
+    "Message like '%line 1%'",
+    "Message not like '%user%' ci",
+    "Message like 'User%'",
+    "Message like 'GET /shop/_%'",
+    "Message like '% ms'",
+    "Message like 'User%from%n'",
+    "Message like '%\n%'",
+    "Message = 'User 5 left'",
+    "Message = 'USER 5 LEFT' ci",
+    "Message <> 'User 5 left'",
+    "Message in ['User 5 left', 'User 10 left']",
+    "StartsWith(Message, 'User 1')",
+    "EndsWith(Message, 'Bern')",
+    "EndsWith(Message, 'kiel') ci",
+    "Contains(Message, 'came')",
+    "Message > 'User 3'",
+    "Length(Message) > 24",
+    "Length(Message) = 12",
+    "Message is null",
+    "Message is not null",
+    "Path = '/shop/19/items/31'",
+    "match(Path, 'items') and not match(Path, '/1')",
+    "n > 300 and match(Message, 'left')",
+];
+
+#[test]
+fn what_is_asked_of_messages_is_told_by_their_pieces() {
+    let memory = messages();
+    for condition in CONDITIONS {
+        agree(&memory, &format!("select n from stream where {condition}"));
+        agree(
+            &memory,
+            &format!("select count(*), sum(Length(Message)), min(Message) from stream where {condition}"),
+        );
+    }
+}
+
+#[test]
+fn what_was_asked_of_messages_before_makes_no_difference() {
+    let memory = messages();
+    let searches: Vec<String> =
+        CONDITIONS.iter().map(|condition| format!("select n from stream where {condition}")).collect();
+    let shown =
+        CONDITIONS.iter().step_by(3).map(|condition| format!("select Message from stream where {condition}"));
+    let others = [
+        "select Message from stream where n < 20",
+        "select Message from stream where n % 7 = 2",
+        "select count(*) from stream group by Message having count(*) > 1",
+        "select max(Length(Message)), count(distinct(Message)) from stream",
+        "select ToUpper(Message) as u from stream where n < 9",
+        "select Message + '!' as m from stream order by Message limit 5",
+    ];
+    let texts: Vec<String> = searches.into_iter().chain(shown).chain(others.map(str::to_owned)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    agree_in_turn(&memory, &texts);
+    agree_in_turn(&memory, &texts.iter().rev().copied().collect::<Vec<_>>());
+}

@@ -72,7 +72,7 @@ pub enum Length {
     Nothing,
     /// So many.
     Characters(u32),
-    /// Its pieces do not tell, as there are escapes.
+    /// Its pieces do not tell, as an escape may go from one to the next.
     Untold,
 }
 
@@ -101,21 +101,6 @@ pub struct Wanted<'w> {
 }
 
 impl Group {
-    /// Whether what stands at a path of keys are texts by template, and nothing else: these are given in pieces. Takes time linear in the tokens of all shapes.
-    ///
-    /// ```
-    /// # use tamias_shred::{Event, Group, encode};
-    /// let documents: Vec<String> = (0..300).map(|n| format!(r#"{{"ms":{n},"text":"took {n} ms"}}"#)).collect();
-    /// let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
-    /// let group = Group::open(&encode(&events.collect::<Vec<_>>())?.directory)?;
-    /// assert!(group.is_in_pieces(&["text"]));
-    /// assert!(!group.is_in_pieces(&["ms"]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn is_in_pieces(&self, keys: &[&str]) -> bool {
-        self.sites(0, keys).is_some_and(|sites| self.templates_of(&sites).is_some())
-    }
-
     /// The one column of templates that has all texts of a path.
     fn templates_of(&self, sites: &Sites) -> Option<usize> {
         let text = |site: &Site| Some(site.column.filter(|_| site.leaf == Some(Leaf::Text))?.0);
@@ -583,16 +568,26 @@ impl Writer<'_> {
 /// How many characters texts have.
 struct Characters;
 
-/// Stands for the length of a text with escapes.
+/// Stands for the length of a text whose pieces do not tell it.
 const UNTOLD: u32 = u32::MAX;
 
-/// How many characters a text has, whose escapes are to be read first.
+/// How many characters a piece has; untold where it may begin or end within an escape, or has half a surrogate pair.
 fn characters(text: &[u8]) -> u32 {
-    if text.contains(&b'\\') {
-        return UNTOLD;
-    }
     // Each character begins with a byte that continues no other.
-    text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as u32
+    let plain = |text: &[u8]| text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as u32;
+    let (mut rest, mut count) = (text, 0);
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (before, escape) = rest.split_at(at);
+        let length = match escape.get(1..) {
+            Some([b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..]) => return UNTOLD,
+            Some([b'u', digits @ ..]) if digits.len() >= 4 => 6,
+            Some([b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..]) => 2,
+            _ => return UNTOLD,
+        };
+        count += plain(before) + 1;
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    count + plain(rest)
 }
 
 impl Question for Characters {

@@ -297,12 +297,6 @@ impl ColumnBlock {
         frames
     }
 
-    /// Whether the texts at a path are given in pieces, which tell their lengths.
-    pub(crate) fn is_in_pieces(&self, path: &[Box<str>]) -> bool {
-        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-        self.decoded.group.is_in_pieces(&keys)
-    }
-
     /// Whether that was decoded before, for all rows.
     pub(crate) fn has(&self, path: &[Box<str>]) -> bool {
         self.decoded.column(path, self.turn).is_some()

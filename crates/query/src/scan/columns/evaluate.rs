@@ -97,7 +97,6 @@ impl<'b> Evaluator<'b> {
 
     /// The same for some rows, in ascending order: no others are looked at after that.
     pub(super) fn load_for(&mut self, expr: &Expr, rows: Option<&[u32]>) -> Result<bool, ColumnError> {
-        let rows = rows.filter(|rows| !self.are_many(rows.len()) || !self.asks_pieces(expr));
         for slot in slots_of(expr) {
             if self.columns.get(slot).is_some_and(Option::is_none) {
                 let column = match self.paths.get(slot) {
@@ -122,18 +121,6 @@ impl<'b> Evaluator<'b> {
             }
         }
         Ok(true)
-    }
-
-    /// Whether an expression is the length of texts whose pieces tell it: no text is put together then.
-    fn asks_pieces(&self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
-            {
-                [Expr::Slot(slot)] => self.paths.get(*slot).is_some_and(|path| self.block.is_in_pieces(path)),
-                _ => false,
-            },
-            _ => false,
-        }
     }
 
     /// The paths of the columns that were loaded and have something, with dots between keys.

@@ -67,6 +67,12 @@ pub(crate) struct Candidate<'d> {
     pub(crate) fraction: bool,
 }
 
+impl Candidate<'_> {
+    fn first(&self) -> u8 {
+        self.text.first().copied().unwrap_or_default()
+    }
+}
+
 /// For each byte whether it is part of a word, and whether of a token.
 static CLASSES: [(bool, bool); 256] = {
     let mut classes = [(false, false); 256];
@@ -270,40 +276,31 @@ fn own(text: &[u8], at: usize, plain: &mut usize) -> Option<(Gap, usize)> {
 }
 
 /// Candidates by their first byte: of those that a text may show at a place, few have it. None is empty.
+#[derive(Default)]
 pub(crate) struct Candidates<'d> {
     sorted: Vec<Candidate<'d>>,
-    /// Where those of each first byte begin.
-    starts: [usize; 257],
-}
-
-impl Default for Candidates<'_> {
-    fn default() -> Self {
-        Candidates { sorted: Vec::new(), starts: [0; 257] }
-    }
+    /// A bit for each byte that one of them begins with.
+    first: [u128; 2],
 }
 
 impl<'d> Candidates<'d> {
-    pub(crate) fn of(candidates: Vec<Candidate<'d>>) -> Candidates<'d> {
-        let first =
-            |candidate: &Candidate<'_>| usize::from(candidate.text.first().copied().unwrap_or_default());
-        let mut starts = [0; 257];
-        for candidate in &candidates {
-            starts[first(candidate) + 1] += 1;
+    pub(crate) fn of(mut candidates: Vec<Candidate<'d>>) -> Candidates<'d> {
+        // Those that begin alike stay in their order.
+        candidates.sort_by_key(Candidate::first);
+        let mut first = [0; 2];
+        for byte in candidates.iter().map(Candidate::first) {
+            first[usize::from(byte >> 7)] |= 1 << (byte & 0x7f);
         }
-        for byte in 0..256 {
-            starts[byte + 1] += starts[byte];
-        }
-        let (mut sorted, mut next) = (candidates.clone(), starts);
-        for candidate in candidates {
-            let place = &mut next[first(&candidate)];
-            sorted[*place] = candidate;
-            *place += 1;
-        }
-        Candidates { sorted, starts }
+        Candidates { sorted: candidates, first }
     }
 
     pub(crate) fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
-        &self.sorted[self.starts[usize::from(byte)]..self.starts[usize::from(byte) + 1]]
+        if self.first[usize::from(byte >> 7)] >> (byte & 0x7f) & 1 == 0 {
+            return &[];
+        }
+        let start = self.sorted.partition_point(|candidate| candidate.first() < byte);
+        let rest = &self.sorted[start..];
+        &rest[..rest.partition_point(|candidate| candidate.first() == byte)]
     }
 }
 

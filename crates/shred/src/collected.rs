@@ -15,8 +15,10 @@ use crate::texts::{TextList, same};
 /// cost; names and addresses repeat more.
 const PROBE: usize = 1024;
 
-/// HEURISTIC: so many codes are remembered by hash, beside the table: twice as quick where values are few.
-const RECENT: usize = 256;
+/// HEURISTIC: so many codes are remembered by the ends of their texts, beside the table: twice as quick where values are few.
+const RECENT: usize = 1 << RECENT_BITS;
+
+const RECENT_BITS: u32 = 8;
 
 /// The texts of a column.
 #[derive(Debug, Default)]
@@ -27,7 +29,7 @@ pub(crate) struct Collected {
     codes: Vec<i64>,
     has_all: bool,
     known: HashTable<u32>,
-    /// The code that each of some hashes had last, and one more: most texts come again soon.
+    /// The code, and one more, of the text that came last of those with some ends: most texts come again soon.
     recent: Vec<u32>,
 }
 
@@ -56,6 +58,7 @@ impl Collected {
             all.iter().for_each(|text| self.pool.push(text));
             self.codes.clear();
         }
+        self.recent.clear();
         self.has_all = true;
     }
 
@@ -88,7 +91,21 @@ impl Collected {
     }
 
     /// Appends a text.
+    #[inline]
     pub(crate) fn push(&mut self, text: &[u8]) {
+        let place = (hash::of_ends(text) >> (u64::BITS - RECENT_BITS)) as usize;
+        let code = self.recent.get(place).map_or(0, |code| *code);
+        let is_known = code > 0 && self.pool.get(code as usize - 1).is_some_and(|entry| same(entry, text));
+        if is_known && self.codes.len() != PROBE {
+            self.codes.push(i64::from(code) - 1);
+        } else {
+            self.push_other(text, place);
+        }
+    }
+
+    /// Appends a text that did not come just now.
+    #[inline(never)]
+    fn push_other(&mut self, text: &[u8], place: usize) {
         if self.codes.len() == PROBE && self.pool.len() > PROBE * 3 / 4 {
             self.keep_all();
         }
@@ -100,18 +117,14 @@ impl Collected {
         }
         let Collected { pool, codes, known, recent, .. } = self;
         let equal = |code: &u32| pool.get(*code as usize).is_some_and(|entry| same(entry, text));
-        let hash = hash::of_bytes(text);
-        let last = &mut recent[(hash >> 32) as usize % RECENT];
-        if *last == 0 || !equal(&(*last - 1)) {
-            let next = pool.len() as u32;
-            let hash_of = |code: &u32| hash::of_bytes(pool.get(*code as usize).unwrap_or_default());
-            let code = *known.entry(hash, equal, hash_of).or_insert(next).get();
-            if code == next {
-                pool.push(text);
-            }
-            *last = code + 1;
+        let hash_of = |code: &u32| hash::of_bytes(pool.get(*code as usize).unwrap_or_default());
+        let next = pool.len() as u32;
+        let code = *known.entry(hash::of_bytes(text), equal, hash_of).or_insert(next).get();
+        if code == next {
+            pool.push(text);
         }
-        codes.push(i64::from(*last) - 1);
+        recent[place] = code + 1;
+        codes.push(i64::from(code));
     }
 
     #[inline(always)]

@@ -32,28 +32,54 @@ static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(MULTIP
 /// Folds a word into a hash: both halves of a product, as wyhash and foldhash do.
 #[inline(always)]
 fn mix(hash: u64, word: u64) -> u64 {
-    let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
+    mix_two(hash ^ word, MULTIPLIER)
+}
+
+/// Folds two words, at least one of which is hidden by a hash.
+#[inline(always)]
+fn mix_two(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
 /// Folds a key and the kind of its value into a hash.
 #[inline(always)]
 fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
-    let hash = mix(hash, (key.len() as u64) << 8 | u64::from(kind));
+    let length = ((key.len() as u64) << 8 | u64::from(kind)).wrapping_mul(MULTIPLIER);
     if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) {
-        let mut hash = mix(hash, u64::from_le_bytes(*first));
+        let mut hash = hash;
         if key.len() > 16 {
             // What is left at the end is in the last word.
             for word in key[8..].as_chunks().0 {
                 hash = mix(hash.rotate_left(5), u64::from_le_bytes(*word));
             }
         }
-        mix(hash.rotate_left(5), u64::from_le_bytes(*last))
-    } else if let (Some(first), Some(last)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
-        mix(hash, u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)))
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        mix_two(hash ^ first, hash.rotate_left(32) ^ length ^ last)
     } else {
-        mix(hash, key.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)))
+        mix_two(hash ^ short_word(key), hash.rotate_left(32) ^ length)
     }
+}
+
+/// A word that holds all bytes of a text of less than eight.
+#[inline(always)]
+fn short_word(text: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+    } else {
+        let byte = |at: usize| u64::from(text.get(at).copied().unwrap_or_default());
+        byte(0) << 16 | byte(text.len() / 2) << 8 | byte(text.len().saturating_sub(1))
+    }
+}
+
+/// A word that most texts differ in which differ at all: of their ends, and of how long they are.
+#[inline(always)]
+pub(crate) fn of_ends(text: &[u8]) -> u64 {
+    let ends = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => short_word(text),
+    };
+    (ends ^ text.len() as u64).wrapping_mul(MULTIPLIER)
 }
 
 /// The hash of a text.

@@ -235,27 +235,43 @@ fn texts<'a>(
     frames: &mut FrameWriter,
 ) -> Plan<'a> {
     let bytes = texts.bytes();
-    let ratio = Ratio::of(texts, bytes, frames);
-    let plain = ratio.estimate(bytes) + texts.len() / 2;
     let pattern = Pattern::of(texts.pool());
     let by_pattern = pattern.as_ref().map_or(usize::MAX, |pattern| pattern.bits() * texts.len() / 8);
-    let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
-        let code_bits = usize::BITS - distinct.entries.len().leading_zeros();
-        ratio.estimate(distinct.entries.bytes().len())
-            + distinct.entries.len() / 2
-            + texts.len() * code_bits as usize / 8
-    });
-    let least = plain.min(by_pattern).min(by_dictionary);
-    if let Some(learner) = learner.filter(|learner| !learner.is_given_up() && learner.matched() > 0)
-        && estimate(&learner, &ratio) < least
-    {
-        return Plan::Templates(learner);
-    }
-    match (pattern, distinct) {
-        (_, Some(distinct)) if by_dictionary == least => Plan::Dictionary(distinct),
-        (Some(pattern), _) if by_pattern == least => Plan::Positions(pattern),
+    let learner = learner.filter(|learner| !learner.is_given_up() && learner.matched() > 0);
+    let smallest = |ratio: &Ratio| {
+        let plain = ratio.estimate(bytes) + texts.len() / 2;
+        let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
+            let code_bits = usize::BITS - distinct.entries.len().leading_zeros();
+            ratio.estimate(distinct.entries.bytes().len())
+                + distinct.entries.len() / 2
+                + texts.len() * code_bits as usize / 8
+        });
+        let least = plain.min(by_pattern).min(by_dictionary);
+        match &learner {
+            Some(learner) if estimate(learner, ratio) < least => Smallest::Templates,
+            _ if by_dictionary == least && distinct.is_some() => Smallest::Dictionary,
+            _ if by_pattern == least && pattern.is_some() => Smallest::Positions,
+            _ => Smallest::Strings,
+        }
+    };
+    // Estimates grow with the ratio in straight lines: what is smallest at both ends is so between them, and no sample is compressed.
+    let [least, most] = Ratio::ENDS.map(|ratio| smallest(&ratio));
+    let smallest = if least == most { least } else { smallest(&Ratio::of(texts, bytes, frames)) };
+    match (smallest, learner, distinct, pattern) {
+        (Smallest::Templates, Some(learner), ..) => Plan::Templates(learner),
+        (Smallest::Dictionary, _, Some(distinct), _) => Plan::Dictionary(distinct),
+        (Smallest::Positions, .., Some(pattern)) => Plan::Positions(pattern),
         _ => Plan::Strings,
     }
+}
+
+/// What takes least.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Smallest {
+    Templates,
+    Dictionary,
+    Positions,
+    Strings,
 }
 
 /// What the templates of a column would take, nearly.
@@ -326,6 +342,9 @@ struct Ratio {
 }
 
 impl Ratio {
+    /// Texts take no less than nothing, and never grow to twice their bytes.
+    const ENDS: [Ratio; 2] = [Ratio { sample: 1, compressed: 0 }, Ratio { sample: 1, compressed: 2 }];
+
     /// That of texts which have so many bytes together.
     fn of(texts: &Collected, bytes: usize, frames: &mut FrameWriter) -> Ratio {
         if bytes < SAMPLE_BYTES_MIN {

@@ -282,7 +282,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
     }
 
     fn add_shape(&mut self, list: u32, tokens: Vec<Token>, hash: u64) -> u32 {
-        let (mut layout, mut seen) = (Layout::default(), Seen::default());
+        let (mut layout, mut seen) = (Layout::default(), Seen::of(tokens.len()));
         for token in &tokens {
             match *token {
                 Token::Leaf(path, Leaf::Array) => {

@@ -138,7 +138,7 @@ impl Program {
         most: usize,
     ) -> Result<Program, DecodeError> {
         let mut program = Program { literals: Vec::new(), pieces: Vec::new(), layout: Layout::default() };
-        let mut seen = Seen::default();
+        let mut seen = Seen::of(tokens.len());
         let mut start = 0;
         // The objects that are open, and whether they have members already.
         let mut open: Vec<(u32, bool)> = Vec::new();

@@ -177,6 +177,16 @@ pub(crate) struct Seen {
     lists: HashMap<u32, usize, FixedState>,
 }
 
+impl Seen {
+    /// Of a shape of so many tokens.
+    pub(crate) fn of(tokens: usize) -> Seen {
+        Seen {
+            columns: HashMap::with_capacity_and_hasher(tokens, FixedState::default()),
+            lists: HashMap::default(),
+        }
+    }
+}
+
 fn count(seen: &mut HashMap<u32, usize, FixedState>, counts: &mut Vec<(u32, u32)>, column: u32) -> u32 {
     let index = *seen.entry(column).or_insert(counts.len());
     match counts.get_mut(index) {

@@ -15,6 +15,9 @@ use crate::texts::TextList;
 /// Ticks from the year 1 to 1970.
 const UNIX_TICKS: i64 = 621_355_968_000_000_000;
 
+/// Ticks of 100 ns in a second.
+const TICKS_A_SECOND: i64 = 10_000_000;
+
 /// The longest suffix, in bytes: `+00:00`.
 const SUFFIX_MAX: usize = 6;
 
@@ -156,8 +159,14 @@ impl Format {
 
     /// An event's instant in units of this format.
     fn units(&self, ticks: u64) -> i64 {
+        // Most often an instant is spelled as exactly as it is known.
+        if self.power() == TICKS_A_SECOND
+            && let Some(units) = ticks.checked_signed_diff(UNIX_TICKS.cast_unsigned())
+        {
+            return units;
+        }
         let ticks = i128::from(ticks) - i128::from(UNIX_TICKS);
-        let units = ticks * i128::from(self.power()) / 10_000_000;
+        let units = ticks * i128::from(self.power()) / i128::from(TICKS_A_SECOND);
         units.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
     }
 }

@@ -144,7 +144,7 @@ impl GroupReader<'_> {
             Column::Values(_) => 0,
             Column::Templates(templates) => templates.holes(),
         });
-        if holes.sum::<usize>() > directory.bytes {
+        if holes.fold(0, usize::saturating_add) > directory.bytes {
             return Err(TOO_MANY_HOLES);
         }
         let mut ways = vec![Way::default(); group.shapes_of(0).len()];
@@ -207,9 +207,10 @@ impl TextPieces {
                     }
                 }
             }
-            self.places.push(way.text.map_or(NOTHING, |nth| cursors[root] + nth));
+            self.places.push(way.text.map_or(NOTHING, |nth| cursors[root].saturating_add(nth)));
             for (column, count) in &way.moves {
-                cursors[*column] += count;
+                // Shapes may say that there are more values than there are.
+                cursors[*column] = cursors[*column].saturating_add(*count);
             }
         }
         Ok(())
@@ -246,7 +247,8 @@ impl Templates {
                 let hole = match filling {
                     Filling::Own(spans) => Hole::Own(spans.into_owned()),
                     Filling::Reference(column) => {
-                        others.push(*numbers.get(column as usize).ok_or(MISSING_VALUE)?);
+                        let number = numbers.get(column as usize).filter(|number| **number != usize::MAX);
+                        others.push(*number.ok_or(MISSING_VALUE)?);
                         Hole::Other(others.len() - 1)
                     }
                 };

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
+use memchr::memchr;
+
 use crate::codec::Codec;
 use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
@@ -323,7 +325,7 @@ impl Inner {
             if event.bytes.is_empty() {
                 return Err(AppendError::EventMalformed { index, found: "empty" });
             }
-            if event.bytes.contains(&b'\n') {
+            if memchr(b'\n', event.bytes).is_some() {
                 return Err(AppendError::EventMalformed { index, found: "more than one line" });
             }
             bytes = bytes.saturating_add(event.bytes.len() + 1);

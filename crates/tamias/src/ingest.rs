@@ -125,15 +125,14 @@ impl EventFormat {
         self
     }
 
-    /// How much of a checked document has to be read for its time, where that is a string and stands first, as it does in most
-    /// events: the beginning and the first member.
-    fn first_member(&self, document: &[u8]) -> Option<usize> {
+    /// The time of a checked document where it stands first and is a string, as in most events: such a document is not scanned.
+    fn first_time<'d>(&self, document: &'d [u8]) -> Option<&'d str> {
         let stored_key = self.stored_key.as_ref().filter(|_| self.renames.is_empty())?;
         let text = document.strip_prefix(b"{")?.strip_prefix(stored_key.needle())?.strip_prefix(b"\"")?;
         let end = memchr2(b'"', b'\\', text).filter(|&end| text.get(end) == Some(&b'"'))?;
-        let length = document.len() - text.len() + end + 1;
+        let (text, others) = text.split_at_checked(end)?;
         // If a key occurs twice, the last one is used.
-        stored_key.find(document.get(length..)?).is_none().then_some(length)
+        stored_key.find(others).is_none().then(|| std::str::from_utf8(text).ok())?
     }
 
     /// Sets the maximum size of an event in bytes, before it is minified. The default is 16 MiB, which is also the upper limit.
@@ -175,8 +174,6 @@ pub struct Batch {
     /// For each event: where its document ends, and when it happened.
     events: Vec<(usize, Instant)>,
     offsets: Offsets,
-    /// Scratch space: a document that consists of the first member, the time.
-    first: Vec<u8>,
 }
 
 impl Batch {
@@ -212,17 +209,13 @@ impl Batch {
     /// Reads the instant of the document that begins at `start`, and renames its keys to those of CLEF.
     fn finish(&mut self, start: usize, format: &EventFormat) -> Result<Instant, Rejection> {
         let document = &self.documents[start..];
+        // One that cannot be read is looked at again, to say what is wrong.
+        if let Some(Ok(instant)) = format.first_time(document).map(|text| format.time_format.read_text(text))
+        {
+            return Ok(instant);
+        }
         let missing = || Rejection::NoTime {
             key: format.time_keys.iter().map(|key| key.name.as_str()).collect::<Vec<&str>>().join(", "),
-        };
-        let document = match format.first_member(document) {
-            Some(length) => {
-                self.first.clear();
-                self.first.extend_from_slice(&document[..length]);
-                self.first.push(b'}');
-                &self.first
-            }
-            None => document,
         };
         let map = self.offsets.scan_trusted(document).map_err(|_| missing())?;
         let is_there = |value: &Value<'_>| !matches!(value, Value::Null);

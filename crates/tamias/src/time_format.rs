@@ -47,22 +47,27 @@ const UNIX_TICKS: u64 = 621_355_968_000_000_000;
 impl TimeFormat {
     pub(crate) fn read(&self, value: Value<'_>) -> Result<Instant, TimeError> {
         match (&self.0, value) {
+            (_, Value::String(text)) => self.read_text(&text.text()),
             (Form::Any, Value::Number(number)) if looks_like_ticks(number.text()) => Err(TimeError::Ticks),
-            (Form::Any, Value::String(text)) if looks_like_ticks(&text.text()) => Err(TimeError::Ticks),
-            (Form::Any, Value::String(text)) if is_unix_text(&text.text()) => {
-                Ok(Instant::from_unix_text(&text.text())?)
-            }
-            (Form::Any, Value::String(text)) => any(&text.text()),
-            (Form::Iso, Value::String(text)) => Ok(text.text().parse()?),
             (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
             (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
-            (Form::Unix(ticks), Value::String(text)) if is_number(&text.text()) => unix(&text.text(), *ticks),
             (Form::Ticks, Value::Number(number)) => ticks(number.text()),
-            (Form::Ticks, Value::String(text)) if is_number(&text.text()) => ticks(&text.text()),
-            (Form::Unix(_) | Form::Ticks, Value::String(_)) => Err(InstantError::Number.into()),
-            (Form::Pattern(pattern), Value::String(text)) => by_pattern(pattern, &text.text()),
             (Form::Pattern(pattern), Value::Number(number)) => by_pattern(pattern, number.text()),
             _ => Err(TimeError::Instant(InstantError::Text)),
+        }
+    }
+
+    /// Reads the text of a string.
+    pub(crate) fn read_text(&self, text: &str) -> Result<Instant, TimeError> {
+        match &self.0 {
+            Form::Any if looks_like_ticks(text) => Err(TimeError::Ticks),
+            Form::Any if is_unix_text(text) => Ok(Instant::from_unix_text(text)?),
+            Form::Any => any(text),
+            Form::Iso => Ok(text.parse()?),
+            Form::Unix(ticks) if is_number(text) => unix(text, *ticks),
+            Form::Ticks if is_number(text) => ticks(text),
+            Form::Unix(_) | Form::Ticks => Err(InstantError::Number.into()),
+            Form::Pattern(pattern) => by_pattern(pattern, text),
         }
     }
 }

@@ -95,6 +95,11 @@ impl Writer {
         Ok(())
     }
 
+    /// How many bytes a batch should have at most now, as far as the store is concerned.
+    pub(crate) fn batch_bytes(&self) -> usize {
+        self.store.batch_bytes_advised().unwrap_or(usize::MAX)
+    }
+
     /// Whether a batch could not be stored, which was told.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken

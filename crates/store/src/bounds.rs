@@ -3,20 +3,32 @@
 //! Whatever changes the list of segments takes those out, in the same manifest, that are outside of the bounds by then: so no moment shows more,
 //! and it costs no manifest of its own. What only grows older is looked at now and then. A segment at the border of age is
 //! written anew without what is too old by [compaction](crate::compaction).
+//!
+//! Segments go as a whole, so a store with a bound has [several](SEGMENTS_MIN) even if that makes them small; and on a full medium the log, which cannot go, is sealed into one. The
+//! [reserve](crate::reserve) has the room for that.
 
 use crate::error::{Failure, SealError};
+use crate::event::Event;
 use crate::history::Cause;
 use crate::inventory::{Usage, bytes_of};
 use crate::io::Directory;
 use crate::manifest::{Manifest, SegmentEntry};
+use crate::options::Layout;
 use crate::publishing::Publishing;
 use crate::removal::{Removed, Retention};
 use crate::retire;
 use crate::segment::Written;
-use crate::settings::{self, Settings};
-use crate::writer::Inner;
+use crate::settings::{self, Settings, WhenFull};
+use crate::writer::{Inner, Writer};
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// HEURISTIC: the room that a store has is worth so many full segments at least, so that not much goes at once.
+const SEGMENTS_MIN: u64 = 16;
+
+/// HEURISTIC: a full segment is not smaller than this part of what the options say, however little room there is.
+const SEGMENT_PART_MIN: usize = 256;
 
 impl Manifest {
     /// Takes the segments out that are outside of the bounds now.
@@ -81,9 +93,93 @@ impl Inner {
         if manifest != writer.manifest {
             self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
         }
+        if settings.when_full == WhenFull::Fail {
+            writer.reserve.remove(&*self.directory);
+        }
         drop(writer);
         self.signal.wake();
         Ok(())
+    }
+
+    /// Bytes of documents of a full segment at present.
+    pub(crate) fn segment_bytes(&self) -> usize {
+        self.segment_bytes.load(Relaxed)
+    }
+
+    /// Makes full segments as large as the options say, or smaller where there is little room.
+    pub(crate) fn fit_segments(&self, writer: &mut Writer) {
+        let is_bounded_by_medium = writer.manifest.settings.when_full == WhenFull::RemoveOldest;
+        let free = if is_bounded_by_medium { self.directory.free_bytes() } else { None };
+        self.fit_segments_to(writer, free);
+        writer.seal_at = self.segment_bytes();
+    }
+
+    /// The same on a medium with so much room beside the store.
+    fn fit_segments_to(&self, writer: &Writer, free: Option<u64>) {
+        let bound = writer.manifest.settings.max_bytes.unwrap_or(u64::MAX);
+        let room = bound.min(free.map_or(u64::MAX, |free| free.saturating_add(writer.bytes())));
+        let most = self.options.segment_bytes;
+        let least = (most / SEGMENT_PART_MIN).max(1);
+        let fitting = usize::try_from(room / SEGMENTS_MIN).unwrap_or(usize::MAX);
+        self.segment_bytes.store(fitting.clamp(least, most), Relaxed);
+    }
+
+    /// Whether there may be room for a batch in segments, if all others went.
+    pub(crate) fn may_have_room_for(&self, events: &[Event<'_>]) -> bool {
+        match self.options.segments {
+            Layout::Text => {
+                let bytes: u64 = events.iter().map(|event| event.bytes.len() as u64).sum();
+                let free = self.directory.free_bytes();
+                free.is_none_or(|free| free.saturating_add(self.lock().bytes()) >= bytes)
+            }
+            // Nobody knows how small they become.
+            Layout::Columns => true,
+        }
+    }
+
+    /// Whether a batch of so many bytes is more than the log should take, as there is little room.
+    pub(crate) fn is_too_much_for_log(&self, bytes: usize) -> bool {
+        let full = self.segment_bytes();
+        full < self.options.segment_bytes && bytes >= full
+    }
+
+    /// Keeps room for the segment that the log becomes once so many bytes are added to it, if segments are to go when the medium is full.
+    pub(crate) fn keep_reserve(&self, writer: &mut Writer, added: usize) -> Result<(), Failure> {
+        match writer.manifest.settings.when_full {
+            WhenFull::Fail => Ok(()),
+            WhenFull::RemoveOldest => {
+                let log_bytes = writer.unsealed_log_bytes().saturating_add(added as u64);
+                // HEURISTIC: few calls, and little room beside that of a log.
+                let step = self.segment_bytes() / 16;
+                writer.reserve.keep(&*self.directory, log_bytes, step as u64)
+            }
+        }
+    }
+
+    /// Seals what the log holds where that is what takes the room on a full medium: it is as long as a segment should be, or no segment is left to go. False if there was nothing of the kind to do.
+    pub(crate) fn seal_for_room(&self) -> Result<bool, SealError> {
+        let writer = self.lock();
+        writer.check()?;
+        if writer.manifest.settings.when_full == WhenFull::Fail {
+            return Ok(false);
+        }
+        if writer.reserve.is_lent() {
+            // The sealing that has the reserve gives more room back than it takes.
+            drop(writer);
+            drop(self.sealing.lock().unwrap_or_else(PoisonError::into_inner));
+            return Ok(true);
+        }
+        // The system may not tell of all that limits the room, as of quotas; the medium does by being full.
+        self.fit_segments_to(&writer, Some(0));
+        let is_long = writer.unsealed_log_bytes() >= self.segment_bytes() as u64;
+        let is_last = writer.manifest.oldest_to_go().is_none();
+        let is_there = writer.unsealed_bytes() > 0;
+        drop(writer);
+        if is_there && (is_long || is_last) {
+            self.seal()?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// What other settings would remove at once.
@@ -105,7 +201,7 @@ impl Inner {
     /// Does some work, and does it again where the medium is full and the settings make room for it.
     pub(crate) fn with_room<T, E>(
         &self,
-        is_full: fn(&E) -> bool,
+        is_full: impl Fn(&E) -> bool,
         mut work: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         loop {

@@ -143,7 +143,7 @@ impl Inner {
             .map(|segment| segment.entry)
             .filter(|entry| !passed.unreadable.contains(&entry.number))
             .collect();
-        let Some(chosen) = plan(&candidates, self.options.segment_bytes as u64, &passed) else {
+        let Some(chosen) = plan(&candidates, self.segment_bytes() as u64, &passed) else {
             return Ok(false);
         };
         let mut blocks = Vec::new();

@@ -24,7 +24,7 @@ pub use frame::{Frame, Word};
 pub use header::{Header, HeaderFault};
 pub use index::{BlockEntry, Index, Part};
 pub use names::{
-    FileKind, LOCK_NAME, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME, SPARE_NAME, WRITER_NAME,
-    parse_unfinished,
+    FileKind, LOCK_NAME, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, RESERVE_NAME, SCRUB_NAME, SPARE_NAME,
+    WRITER_NAME, parse_unfinished,
 };
 pub use trailer::Trailer;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::error::{Failure, OpenError, Operation, unless_refused};
 use crate::format::{
-    FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME,
-    SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
+    FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, RESERVE_NAME,
+    SCRUB_NAME, SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
@@ -317,9 +317,9 @@ fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<M
         return Err(OpenError::ManifestMissing { folder: folder(directory), name: name.clone() });
     }
     let own = |name: &str| {
-        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME, REQUESTS_NAME, RECEIPTS_NAME, SCRUB_NAME]
-            .contains(&name)
-            || parse_unfinished(name).is_some()
+        let files = [LOCK_NAME, WRITER_NAME, SPARE_NAME, RESERVE_NAME, SCRUB_NAME];
+        let folders = [QUARANTINE_NAME, REQUESTS_NAME, RECEIPTS_NAME];
+        files.contains(&name) || folders.contains(&name) || parse_unfinished(name).is_some()
     };
     match names.into_iter().find(|name| strict && !own(name)) {
         Some(name) => Err(OpenError::NotAStore { folder: folder(directory), name }),
@@ -334,7 +334,7 @@ pub struct Usage {
     pub segments: u64,
     /// Logs.
     pub logs: u64,
-    /// Manifests, and the space reserved for the next one.
+    /// Manifests, and the space reserved: for the next one, and where [`WhenFull::RemoveOldest`](crate::WhenFull) is set for sealing the log on a full disk.
     pub manifests: u64,
     /// Files that are being written, or were when a process ended.
     pub unfinished: u64,
@@ -379,7 +379,7 @@ impl Usage {
                 }
                 (None, Some((FileKind::Log, _))) => &mut usage.logs,
                 (None, Some(_)) => continue,
-                (None, None) if name == SPARE_NAME => &mut usage.manifests,
+                (None, None) if [SPARE_NAME, RESERVE_NAME].contains(&name.as_str()) => &mut usage.manifests,
                 (None, None) => continue,
             };
             *sum = sum.saturating_add(bytes);
@@ -480,7 +480,7 @@ fn classify(
     named: &BTreeSet<String>,
 ) -> Result<Option<UnnamedKind>, Failure> {
     let is_irregular = matches!(found, Some(NameKind::Folder | NameKind::Other));
-    let fixed = [LOCK_NAME, WRITER_NAME, SPARE_NAME].contains(&name);
+    let fixed = [LOCK_NAME, WRITER_NAME, SPARE_NAME, RESERVE_NAME].contains(&name);
     let (finished, (kind, number)) = match (FileKind::parse(name), parse_unfinished(name)) {
         (Some(parsed), _) => (true, parsed),
         (None, Some(parsed)) => (false, parsed),

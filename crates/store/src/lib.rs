@@ -61,6 +61,7 @@ mod removal;
 mod repair;
 mod replay;
 mod request;
+mod reserve;
 mod retire;
 mod run;
 mod scrub;

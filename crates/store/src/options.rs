@@ -14,7 +14,8 @@ pub struct Options {
     /// Size of a block of text in bytes of documents, 1 to 1 GiB; default 1 MiB. A block in columns holds eight times as many, if its codec allows
     /// it. A longer event gets a block of its own.
     pub block_bytes: usize,
-    /// Size of a segment in bytes of documents, 1 to 1 TiB; default 64 MiB. The memtable is sealed at this size; until then its events are also kept in memory.
+    /// Size of a segment in bytes of documents, 1 to 1 TiB; default 64 MiB. The memtable is sealed at this size; until then its events are also kept in memory. Segments are smaller where the
+    /// [settings](Settings) leave room for less than 16 of them.
     pub segment_bytes: usize,
     /// Layout of new segments; default columns, if the program has a codec for them. Existing segments of either layout can always be read.
     pub segments: Layout,

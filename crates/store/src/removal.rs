@@ -9,6 +9,7 @@ use crate::hold;
 use crate::inventory::{self, bytes_of, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::manifest::{Manifest, SegmentEntry};
+use crate::reserve;
 use crate::retire;
 use crate::segment::Written;
 use crate::settings::{self, WhenFull};
@@ -137,11 +138,14 @@ fn take_out(
 /// none, or it takes up its room still.
 pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
     let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
-    let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
-    // First what was retired before.
-    if retire::sweep(directory, &manifest) {
+    if manifest.settings.when_full == WhenFull::Fail {
+        return Ok(false);
+    }
+    // First what was kept free for this, and what was retired before.
+    if reserve::remove(directory) || retire::sweep(directory, &manifest) {
         return Ok(true);
     }
+    let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
     if !oldest.frees_its_room(directory, &manifest) {
         return Ok(false);
     }

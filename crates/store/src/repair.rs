@@ -350,6 +350,7 @@ impl<'a> Work<'a> {
             directory: self.directory,
             store: self.old.store,
             options: self.options,
+            segment_bytes: self.options.segment_bytes,
             codec: &*self.environment.codec,
             numbers: self.numbers,
             sources: &self.sources,

@@ -56,6 +56,18 @@ impl Inner {
 
     fn seal_once(&self) -> Result<(), SealError> {
         let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.seal_now() {
+            Err(error) if error.is_full_medium() && self.lock().reserve.lend(&*self.directory) => {
+                let sealed = self.seal_now();
+                self.lock().reserve.take_back();
+                sealed
+            }
+            sealed => sealed,
+        }
+    }
+
+    /// Seals the memtable, while nobody else does.
+    fn seal_now(&self) -> Result<(), SealError> {
         // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. All of it is
         // flushed while others append, then what these have appended, and little is left for which they have to wait.
         let writer = self.flush_log(self.lock())?;
@@ -99,7 +111,6 @@ impl Inner {
         }
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
             writer.frozen = None;
-            writer.seal_at = self.options.segment_bytes;
             if writer.replayed.memtable.runs.is_empty() {
                 writer.since = None;
             }
@@ -114,7 +125,7 @@ impl Inner {
         }
         if self.seal().is_err() {
             let mut writer = self.lock();
-            let more = self.options.segment_bytes / 4;
+            let more = self.segment_bytes() / 4;
             writer.seal_at = writer.replayed.memtable.document_bytes.saturating_add(more);
             writer.since = Some(Instant::now());
         }
@@ -214,6 +225,7 @@ impl Inner {
             directory: &*self.directory,
             store: self.environment.store,
             options: &self.options,
+            segment_bytes: self.segment_bytes(),
             codec: &*self.environment.codec,
             numbers: &self.numbers,
             sources,
@@ -270,6 +282,7 @@ impl Inner {
         writer.keep_to(published);
         finished.map_err(|failure| writer.fail(failure))?;
         then(writer);
+        self.fit_segments(writer);
         // Not the whole state: that would hold the files that go.
         let before = Arc::clone(&self.state().segments);
         let known: HashMap<u64, &Arc<Segment>> =

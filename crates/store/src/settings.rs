@@ -35,7 +35,8 @@ pub enum WhenFull {
     /// The write fails, and nothing is removed.
     #[default]
     Fail,
-    /// The oldest segments are removed, one after another, until there is room. The write fails if none is left, or if readers still hold the removed files.
+    /// The oldest segments are removed, one after another, until there is room. The write fails if none is left, or if readers still hold the removed files. Segments are made smaller where the disk
+    /// has room for a few only, and a file keeps room for sealing the log: twice as much as the log takes.
     RemoveOldest,
 }
 

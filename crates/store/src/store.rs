@@ -98,7 +98,16 @@ impl Store {
         source: Option<SourcePosition<'_>>,
     ) -> Result<Range<u64>, AppendError> {
         self.inner.check(events, source)?;
-        self.inner.with_room(AppendError::is_full_medium, || self.append_once(events, source))
+        let bytes = events.iter().map(|event| event.bytes.len() + 1).sum();
+        if self.inner.is_too_much_for_log(bytes) {
+            return self.append_sealed(events, source);
+        }
+        self.inner.with_room(AppendError::is_full_medium, || match self.append_once(events, source) {
+            Err(error) if error.is_full_medium() && self.inner.seal_for_room()? => {
+                self.append_once(events, source)
+            }
+            appended => appended,
+        })
     }
 
     fn append_once(
@@ -130,6 +139,7 @@ impl Store {
             writer = self.inner.lock();
             writer.check()?;
         }
+        self.inner.keep_reserve(&mut writer, batch.bytes())?;
         let first = writer.replayed.next_arrival;
         check_numbers(first, events)?;
         let Writer { log: Some(log), manifest, .. } = &mut *writer else {
@@ -176,7 +186,14 @@ impl Store {
             return self.append_from(events, source);
         }
         self.inner.check(events, source)?;
-        self.inner.with_room(AppendError::is_full_medium, || self.inner.seal_batch(events, source))
+        // Nothing goes in vain for what has no room anyway.
+        let is_full = |error: &AppendError| error.is_full_medium() && self.inner.may_have_room_for(events);
+        self.inner.with_room(is_full, || match self.inner.seal_batch(events, source) {
+            Err(error) if is_full(&error) && self.inner.seal_for_room()? => {
+                self.inner.seal_batch(events, source)
+            }
+            sealed => sealed,
+        })
     }
 
     /// Seals the memtable now, including any part that could not be sealed before. Does nothing if it is empty. Other threads can append meanwhile.
@@ -276,6 +293,13 @@ impl Store {
         manifest.traffic.count(writer.log.as_ref().map(LogWriter::uncounted).unwrap_or_default());
         drop(writer);
         Housekeeping::of(&*self.inner.directory, &manifest)
+    }
+
+    /// How many bytes a batch should have at most now: what [`Options::batch_bytes_max`] allows, or no more than a full segment where the [settings](Settings) leave room for a few of those only. The oldest
+    /// events have to go for as much at once.
+    pub fn batch_bytes_advised(&self) -> usize {
+        let (full, options) = (self.inner.segment_bytes(), &self.inner.options);
+        if full < options.segment_bytes { full } else { options.batch_bytes_max }
     }
 
     /// Makes everything durable that was appended before this call, whatever the [`Durability`].

@@ -1,7 +1,7 @@
 //! The log, the memtable and the manifest, which one thread at a time touches.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -19,9 +19,11 @@ use crate::manifest::{Manifest, SourceMark, Sources};
 use crate::options::{FlushStats, Options};
 use crate::recovery::{Leftover, Recovered};
 use crate::replay::Replayed;
+use crate::reserve::Reserve;
 use crate::retire;
 use crate::run::Run;
 use crate::segment::{Environment, Numbers, Segment};
+use crate::settings::WhenFull;
 use crate::signal::Signal;
 use crate::snapshot::{Segments, State};
 
@@ -55,6 +57,8 @@ pub(crate) struct Inner {
     pub(crate) hold: Hold,
     /// How often room was made on a full medium.
     pub(crate) rooms_made: AtomicU64,
+    /// Bytes of documents of a full segment: fewer than the options say where [bounds](crate::bounds) leave no room for several such.
+    pub(crate) segment_bytes: AtomicUsize,
 }
 
 /// What only one thread at a time touches.
@@ -82,6 +86,7 @@ pub(crate) struct Writer {
     /// Since when the memtable holds something, or since it could not be sealed.
     pub(crate) since: Option<Instant>,
     pub(crate) stats: FlushStats,
+    pub(crate) reserve: Reserve,
 }
 
 /// Segments that compaction passes over, by number.
@@ -217,6 +222,18 @@ impl Writer {
         }
     }
 
+    /// Bytes of the logs whose events are in no segment.
+    pub(crate) fn unsealed_log_bytes(&self) -> u64 {
+        let frozen = self.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes);
+        self.ended.bytes + frozen + self.log.as_ref().map_or(0, LogWriter::bytes)
+    }
+
+    /// Bytes of segments, logs and the reserve.
+    pub(crate) fn bytes(&self) -> u64 {
+        let segments = self.manifest.segments.iter().map(|entry| entry.file_bytes);
+        segments.fold(self.unsealed_log_bytes() + self.reserve.bytes(), u64::saturating_add)
+    }
+
     /// Counts what was appended to the log.
     pub(crate) fn count_log(&mut self) -> Untold {
         let untold = self.log.as_mut().map(LogWriter::take_uncounted).unwrap_or_default();
@@ -280,12 +297,14 @@ impl Inner {
             seal_at: options.segment_bytes,
             since: None,
             stats: FlushStats::default(),
+            reserve: Reserve::default(),
             manifest,
         };
         if !writer.replayed.memtable.runs.is_empty() {
             writer.since = Some(Instant::now());
         }
-        Inner {
+        let segment_bytes = AtomicUsize::new(options.segment_bytes);
+        let inner = Inner {
             directory,
             options,
             environment,
@@ -303,7 +322,10 @@ impl Inner {
             leftovers,
             hold,
             rooms_made: AtomicU64::new(0),
-        }
+            segment_bytes,
+        };
+        inner.fit_segments(&mut inner.lock());
+        inner
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
@@ -359,10 +381,7 @@ impl Inner {
         let memtable = [&*self.salvaged, frozen, &*writer.replayed.memtable.runs].concat();
         let environment = Arc::clone(&self.environment);
         let lock = Arc::clone(&writer.generation);
-        let log_bytes = self.salvaged_bytes
-            + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
-            + writer.ended.bytes
-            + writer.log.as_ref().map_or(0, LogWriter::bytes);
+        let log_bytes = self.salvaged_bytes + writer.unsealed_log_bytes();
         let state = Arc::new(State { environment, segments, memtable, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
@@ -376,6 +395,10 @@ impl Drop for Inner {
         }
         let (directory, next_file) = (&*self.directory, self.numbers.next());
         let before = writer.manifest.number;
+        if writer.manifest.settings.when_full == WhenFull::Fail || writer.unsealed_bytes() == 0 {
+            // Opening needs it only to copy a log.
+            writer.reserve.remove(directory);
+        }
         // Nobody is left to be told of a failure; the next opening does what is left to do.
         let mut closed = Ok(());
         if retire::has_gone(directory, &writer.manifest) {

@@ -329,6 +329,162 @@ fn on_a_full_medium_the_oldest_go_if_so_set_and_only_then() {
     accounted(&open(&folder, &large()).unwrap(), stored);
 }
 
+fn removing() -> Settings {
+    Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() }
+}
+
+/// Appends one event after another until the medium has been full a few times over; each has to be taken.
+fn append_past_the_room(store: &Store, room: u64) -> u64 {
+    let stored = room / 50;
+    for n in 0..stored {
+        append_wide(store, n, &[n], 100);
+        accounted(store, n + 1);
+    }
+    stored
+}
+
+/// The medium used to be full of a log, for which there was no room as a segment, and no other segment to go.
+#[test]
+fn a_store_without_segments_does_not_stand_still_on_a_full_medium() {
+    for room in [20_000, 40_000, 90_000] {
+        let folder = Simulated::new();
+        folder.set_room(Some(room));
+        let store = open(&folder, &Options { settings: Some(removing()), ..large() }).unwrap();
+        let stored = append_past_the_room(&store, room);
+        let left = rows(&store.snapshot());
+        assert!(left.iter().map(|row| row.0).eq(stored - left.len() as u64..stored), "the oldest went");
+        // Half of the least room is that for the next manifest.
+        assert!(left.len() as u64 * 130 > (room - 10_000) / 3, "{} stay in {room} bytes", left.len());
+        assert!(store.housekeeping().unwrap().history.iter().all(|entry| entry.cause == Cause::FullMedium));
+        drop(store);
+        let store = open(&folder, &large()).unwrap();
+        accounted(&store, stored);
+        append(&store, stored, &[stored]);
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+    }
+}
+
+/// The system need not tell how much room there is: of a quota it does not.
+#[test]
+fn a_log_is_sealed_when_another_program_has_filled_the_medium() {
+    for segments in [0, 1] {
+        let folder = Simulated::new();
+        let store = open(&folder, &Options { settings: Some(removing()), ..large() }).unwrap();
+        let mut stored = 0;
+        for _ in 0..segments {
+            append_wide(&store, stored, &[stored; 20], 1000);
+            store.seal().unwrap();
+            stored += 20;
+        }
+        for _ in 0..20 {
+            append_wide(&store, stored, &[stored], 1000);
+            stored += 1;
+        }
+        // What is free is gone at once.
+        folder.set_room(Some(folder.medium().bytes()));
+        for _ in 0..50 {
+            append_wide(&store, stored, &[stored], 1000);
+            stored += 1;
+            accounted(&store, stored);
+        }
+        let left = rows(&store.snapshot());
+        assert!(left.iter().map(|row| row.0).eq(stored - left.len() as u64..stored), "the oldest went");
+        assert!(left.len() > 15, "{} stay", left.len());
+    }
+}
+
+#[test]
+fn a_batch_that_no_room_is_large_enough_for_drives_nothing_out() {
+    let folder = Simulated::new();
+    folder.set_room(Some(60_000));
+    let text = tamias_store::Layout::Text;
+    let store = open(&folder, &Options { settings: Some(removing()), segments: text, ..large() }).unwrap();
+    append_wide(&store, 0, &[1; 20], 1000);
+    store.seal().unwrap();
+    let document = vec![b'x'; 70_000];
+    let error = store.append(&[Event { instant: 2, bytes: &document }]).unwrap_err();
+    assert!(error.is_lack_of_room(), "{error}");
+    assert_eq!((went(&store.housekeeping().unwrap()), store.snapshot().events()), (0, 20));
+}
+
+#[test]
+fn on_a_full_medium_nothing_acknowledged_is_lost_whatever_interrupts_it() {
+    let room = 20_000;
+    let folder = Simulated::new();
+    folder.set_room(Some(room));
+    let store = open(&folder, &Options { settings: Some(removing()), ..large() }).unwrap();
+    let mut acknowledged = Vec::new();
+    for n in 0..220 {
+        append_wide(&store, n, &[n], 100);
+        acknowledged.push(folder.change_count());
+    }
+    let changes = folder.changes();
+    let (mut medium, mut chance) = (Simulated::new().medium(), Chance(7));
+    let begin = changes.len() * 3 / 4;
+    for (at, change) in changes.iter().enumerate() {
+        if at >= begin {
+            let crash = Crash::ALL[at % Crash::ALL.len()];
+            let left = Simulated::with(medium.after(crash, &mut chance));
+            // Names that were not lost hold their room.
+            left.set_room(Some(room.max(left.medium().bytes())));
+            let store = open(&left, &large()).unwrap();
+            let next = store.append(&[Event { instant: 1000, bytes: b"next" }]).unwrap().start;
+            let least = acknowledged.iter().filter(|count| **count <= at).count() as u64;
+            assert!(next >= least, "{crash:?} after {at} changes");
+            accounted(&store, next + 1);
+            assert_eq!(store.snapshot().verify().unwrap(), []);
+        }
+        medium.apply(change);
+    }
+}
+
+#[test]
+fn whichever_call_finds_no_room_the_store_goes_on_with_all_it_has_acknowledged() {
+    for forever in [false, true] {
+        for at in (0..400).step_by(3) {
+            let folder = Simulated::new();
+            folder.set_room(Some(20_000));
+            let store = open(&folder, &Options { settings: Some(removing()), ..large() }).unwrap();
+            let mut stored = 0;
+            while stored < 150 {
+                append_wide(&store, stored, &[stored], 100);
+                stored += 1;
+            }
+            folder.fail(Some(Fault { at: folder.calls() + at, forever, kind: FaultKind::NoSpace }));
+            for n in 0..20 {
+                let document = format!("{n:0>100}");
+                if let Ok(numbers) = store.append(&[Event { instant: 200, bytes: document.as_bytes() }]) {
+                    assert_eq!(numbers.start, stored);
+                    stored += 1;
+                }
+            }
+            folder.fail(None);
+            accounted(&store, stored);
+            append(&store, stored, &[300]);
+            drop(store);
+            let store = open(&folder, &large()).unwrap();
+            accounted(&store, stored + 1);
+            assert_eq!(store.snapshot().verify().unwrap(), []);
+        }
+    }
+}
+
+#[test]
+fn a_bounded_store_consists_of_several_segments() {
+    let folder = Simulated::new();
+    let store = open(&folder, &large()).unwrap();
+    settled(&store, sized(48_000));
+    for n in 0..1000 {
+        append_wide(&store, n, &[n], 100);
+        store.compact().unwrap();
+    }
+    accounted(&store, 1000);
+    let segments = store.snapshot().segments().len();
+    assert!(segments > 8, "{segments}");
+    let usage = store.housekeeping().unwrap().usage;
+    assert!(usage.bounded() > 40_000 && usage.logs < 6_000, "{usage:?}");
+}
+
 #[test]
 fn an_import_makes_room_on_a_full_medium_if_so_set() {
     let folder = Simulated::new();
@@ -362,13 +518,18 @@ fn a_killed_process_or_a_loss_of_power_on_a_full_medium_leaves_a_store_that_open
     killed.set_room(Some(killed.medium().bytes() + 100));
     let next = open(&killed, &tiny()).unwrap();
     assert_eq!((next.snapshot().events(), went(&next.housekeeping().unwrap())), (stored + 30, 0));
-    // After a loss of power the log has to be copied, and there is no room for the copy.
-    let left = Simulated::with(folder.medium().after(Crash::Everything, &mut Chance(1)));
-    left.set_room(Some(left.medium().bytes() + 100));
-    let store = open(&left, &tiny()).unwrap();
-    accounted(&store, stored + 30);
-    assert!(went(&store.housekeeping().unwrap()) > 0);
-    append(&store, stored + 30, &[9999]);
+    // After a loss of power the log has to be copied. The reserve has the room; where it is lost there is none for the copy.
+    for is_lost in [false, true] {
+        let left = Simulated::with(folder.medium().after(Crash::Everything, &mut Chance(1)));
+        if is_lost {
+            left.remove("reserve").unwrap();
+        }
+        left.set_room(Some(left.medium().bytes() + 100));
+        let store = open(&left, &tiny()).unwrap();
+        accounted(&store, stored + 30);
+        assert_eq!(went(&store.housekeeping().unwrap()) > 0, is_lost);
+        append(&store, stored + 30, &[9999]);
+    }
 }
 
 #[test]

@@ -272,6 +272,15 @@ impl Store {
         }
     }
 
+    /// How many bytes a batch should have at most now. Where [`Settings`](crate::Settings) bound the store, or the disk is small and the oldest events are to go when it is full, a smaller batch makes
+    /// fewer of them go at once.
+    ///
+    /// # Errors
+    /// If the store is open for reading only.
+    pub fn batch_bytes_advised(&self) -> Result<usize, AppendError> {
+        Ok(self.writer()?.batch_bytes_advised())
+    }
+
     /// Moves all events that are still in the log into a sealed file, which is faster to read. The store does this by itself
     /// when the log is long enough.
     ///

@@ -521,7 +521,9 @@ impl Ingest<'_> {
                         reading.mended.as_mut().map(Mended::go_on);
                     }
                     return match self.batch.bytes() {
-                        bytes if bytes >= self.batch_bytes => self.store_batch(reading),
+                        bytes if bytes >= self.batch_bytes.min(self.writer.batch_bytes()) => {
+                            self.store_batch(reading)
+                        }
                         _ => Ok(()),
                     };
                 }

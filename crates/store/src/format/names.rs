@@ -68,6 +68,9 @@ pub const WRITER_NAME: &str = "writer";
 /// The file whose room the next manifest takes when the medium has no other.
 pub const SPARE_NAME: &str = "spare";
 
+/// The file that keeps room for the segment that the log becomes when the medium is full.
+pub const RESERVE_NAME: &str = "reserve";
+
 /// The file that tells how far scrubbing has come.
 pub const SCRUB_NAME: &str = "scrub";
 

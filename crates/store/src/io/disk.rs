@@ -267,6 +267,12 @@ impl Directory for Disk {
         self.folder.join(name)
     }
 
+    #[cfg(target_os = "linux")]
+    fn free_bytes(&self) -> Option<u64> {
+        let found = rustix::fs::statvfs(&self.root).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
     fn create_with(&self, permissions: Option<fs::Permissions>) {
         *self.permissions.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
     }
@@ -387,6 +393,16 @@ impl File for DiskFile {
     #[cfg(windows)]
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn keep_room(&self, length: u64) -> io::Result<()> {
+        loop {
+            match rustix::fs::fallocate(&self.0, rustix::fs::FallocateFlags::empty(), 0, length) {
+                Err(rustix::io::Errno::INTR) => {}
+                kept => return Ok(kept?),
+            }
+        }
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {

@@ -47,6 +47,10 @@ pub trait Directory: Send + Sync + Debug {
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>>;
     /// Where a file lies, for messages.
     fn path(&self, name: &str) -> PathBuf;
+    /// How many bytes the medium has room for beside what is there. None where the system does not tell.
+    fn free_bytes(&self) -> Option<u64> {
+        None
+    }
     /// Gives the files that are created from now on these permissions, so that what was private stays so.
     fn create_with(&self, permissions: Option<Permissions>);
     /// A number that the operating system has had since it was started, and has never had before: as long as it is the same no power was lost, and files read as they were written. None where the
@@ -118,6 +122,12 @@ pub trait File: Send + Sync + Debug {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
     /// Cuts or grows the file.
     fn set_length(&self, length: u64) -> io::Result<()>;
+    /// Makes the file at least so long, with room on the medium for each of these bytes. An error of the kind [`Unsupported`](io::ErrorKind::Unsupported)
+    /// where the file system has no such thing.
+    fn keep_room(&self, length: u64) -> io::Result<()> {
+        let _ = length;
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Makes contents and length durable.
     fn flush(&self) -> io::Result<()>;
     /// The first `length` bytes as memory, mapped where that is possible.

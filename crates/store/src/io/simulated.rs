@@ -288,6 +288,11 @@ impl Directory for Simulated {
 
     fn create_with(&self, _: Option<Permissions>) {}
 
+    fn free_bytes(&self) -> Option<u64> {
+        let shared = self.shared();
+        shared.room.map(|room| room.saturating_sub(shared.medium.bytes()))
+    }
+
     fn boot(&self) -> Option<u64> {
         Some(self.shared().medium.boot << 32)
     }
@@ -370,6 +375,15 @@ impl File for SimulatedFile {
         let part = bytes.get(..written).unwrap_or_default();
         shared.change(Change::Write(self.number, offset, part.into()))?;
         failed.map_or(Ok(written), Err)
+    }
+
+    fn keep_room(&self, length: u64) -> io::Result<()> {
+        let mut shared = self.folder.shared();
+        shared.pass(Call::Create)?;
+        if (shared.medium.contents(self.number).len() as u64) < length {
+            shared.change(Change::SetLength(self.number, length))?;
+        }
+        Ok(())
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {

@@ -61,6 +61,11 @@ impl EncodedBatch {
         EncodedBatch { bytes, frame }
     }
 
+    /// What it takes of the log.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// An empty batch that says something of the log.
     fn saying(word: Word, what: u64) -> EncodedBatch {
         let mut batch = EncodedBatch::new(&[], None);

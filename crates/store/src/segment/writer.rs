@@ -31,6 +31,8 @@ pub(crate) struct Sealed<'a> {
     pub(crate) directory: &'a dyn Directory,
     pub(crate) store: u128,
     pub(crate) options: &'a Options,
+    /// Bytes of documents of a full segment.
+    pub(crate) segment_bytes: usize,
     pub(crate) codec: &'a dyn Codec,
     pub(crate) numbers: &'a Numbers,
     /// Where sources stand behind these events: kept in each segment, in case the manifest is lost.
@@ -99,7 +101,7 @@ pub(crate) fn write_sorted(
     let mut written = Written::default();
     // Segments of about the same size, rather than a small one at the end.
     let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
-    let segment_bytes = total.div_ceil(total.div_ceil(to.options.segment_bytes).max(1));
+    let segment_bytes = total.div_ceil(total.div_ceil(to.segment_bytes.max(1)).max(1));
     let mut rest = events;
     while !rest.is_empty() {
         let mut bytes = 0;

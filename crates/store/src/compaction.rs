@@ -77,22 +77,23 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 }
 
 impl Inner {
-    /// Compacts whatever can be, and removes what is too old, as long as it may go on. False if it was not done then.
+    /// Compacts whatever can be, and removes what is too old, as long as it may go on: that is asked before each block, and a step that is not finished then leaves nothing behind. False if it was not done
+    /// then.
     pub(crate) fn compact_all(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
-        while may_go_on() && self.cut_border()? {}
+        while self.cut_border(may_go_on)? {}
         self.remove_too_old()?;
-        while may_go_on() && self.compact_neighbours()? {}
-        while may_go_on() && self.compact_text()? {}
+        while self.compact_neighbours(may_go_on)? {}
+        while self.compact_text(may_go_on)? {}
         Ok(may_go_on())
     }
 
-    /// Compacts one group of small segments of a tier; false if there is none.
-    pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
-        self.compact(|segments, bytes, _| tier(segments, bytes))
+    /// Compacts one group of small segments of a tier; false if there is none, or it may not go on.
+    pub(crate) fn compact_tier(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+        self.compact(|segments, bytes, _| tier(segments, bytes), may_go_on)
     }
 
     /// Seals what processes that live for a moment only leave in the log, once it is worth a segment or too old to be kept, and takes one step of compaction.
-    pub(crate) fn tidy(&self) -> Result<(), SealError> {
+    pub(crate) fn tidy(&self, may_go_on: &dyn Fn() -> bool) -> Result<(), SealError> {
         let writer = self.lock();
         let border = writer.manifest.settings.border(settings::now()).unwrap_or(0);
         let runs = &writer.replayed.memtable.runs;
@@ -103,36 +104,43 @@ impl Inner {
         if due {
             self.seal()?;
         }
-        self.compact_tier().map(drop)
+        self.compact_tier(may_go_on).map(drop)
     }
 
-    /// Compacts one group of small segments that are neighbours; false if there is none.
-    pub(crate) fn compact_neighbours(&self) -> Result<bool, SealError> {
-        self.compact(|segments, bytes, _| neighbours(segments, bytes))
+    /// Compacts one group of small segments that are neighbours; false if there is none, or it may not go on.
+    fn compact_neighbours(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+        self.compact(|segments, bytes, _| neighbours(segments, bytes), may_go_on)
     }
 
-    /// Writes one segment anew that spans the border of age, without what is too old; false if there is none.
-    pub(crate) fn cut_border(&self) -> Result<bool, SealError> {
+    /// Writes one segment anew that spans the border of age, without what is too old; false if there is none, or it may not go on.
+    pub(crate) fn cut_border(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
         let settings = self.settings();
         let now = settings::now();
         match (settings.cut_before(now), settings.border(now)) {
-            (Some(begin), Some(border)) => self.compact(|segments, _, _| at_border(segments, begin, border)),
+            (Some(begin), Some(border)) => {
+                self.compact(|segments, _, _| at_border(segments, begin, border), may_go_on)
+            }
             _ => Ok(false),
         }
     }
 
-    /// Makes columns of one segment that is text, if columns are what segments shall consist of; false if there is none.
-    pub(crate) fn compact_text(&self) -> Result<bool, SealError> {
+    /// Makes columns of one segment that is text, if columns are what segments shall consist of; false if there is none, or it may not go on.
+    fn compact_text(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
         match self.options.segments {
             Layout::Text => Ok(false),
-            Layout::Columns => self.compact(|segments, _, passed| text(segments, passed)),
+            Layout::Columns => self.compact(|segments, _, passed| text(segments, passed), may_go_on),
         }
     }
 
+    /// Writes the segments that `plan` chooses anew as one; false if it chooses none, or it may not go on.
     pub(crate) fn compact(
         &self,
         plan: impl FnOnce(&[SegmentEntry], u64, &Passed) -> Option<Vec<u64>>,
+        may_go_on: &dyn Fn() -> bool,
     ) -> Result<bool, SealError> {
+        if !may_go_on() {
+            return Ok(false);
+        }
         let mut passed = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         // It keeps the files that are read.
         let state = self.state();
@@ -149,8 +157,9 @@ impl Inner {
         let mut blocks = Vec::new();
         let plain = self.environment.plain();
         for segment in segments.list.iter().filter(|segment| chosen.contains(&segment.entry.number)) {
-            match all_blocks(&Arc::new(segment.read_by(Arc::clone(&plain)))) {
-                Ok(more) => blocks.extend(more),
+            match all_blocks(&Arc::new(segment.read_by(Arc::clone(&plain))), may_go_on) {
+                Ok(Some(more)) => blocks.extend(more),
+                Ok(None) => return Ok(false),
                 Err(ReadError::Failure(failure)) => return Err(failure.into()),
                 // It stays as it is, and as it can be read; another group may do.
                 Err(ReadError::Damaged(_)) => {
@@ -173,8 +182,10 @@ impl Inner {
         let events = events.split_off(too_old);
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
-        let written = self.write_segments(&events, &sources, &mut stats);
-        let written = written.map_err(|failure: Failure| self.lock().fail(failure))?;
+        let written = self.write_segments_while(&events, &sources, &mut stats, may_go_on);
+        let Some(written) = written.map_err(|failure: Failure| self.lock().fail(failure))? else {
+            return Ok(false);
+        };
         let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
         let mut manifest = writer.manifest.clone();
@@ -213,18 +224,22 @@ impl Inner {
     }
 }
 
-/// All blocks of a segment, read plainly, each verified whole, without what is deleted.
-fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
-    let blocks = 0..segment.load()?.index().blocks.len();
-    let whole = |number| {
+/// All blocks of a segment, read plainly, each verified whole, without what is deleted; none if it may not go on.
+fn all_blocks(segment: &Arc<Segment>, may_go_on: &dyn Fn() -> bool) -> Result<Option<Vec<Block>>, ReadError> {
+    let count = segment.load()?.index().blocks.len();
+    let mut blocks = Vec::with_capacity(count);
+    for number in 0..count {
+        if !may_go_on() {
+            return Ok(None);
+        }
         let block = segment.block(number)?;
         if let Some(block) = &block {
             block.times()?;
             block.documents()?;
         }
-        Ok(block)
-    };
-    blocks.filter_map(|number| whole(number).transpose()).collect()
+        blocks.extend(block);
+    }
+    Ok(Some(blocks))
 }
 
 #[cfg(test)]

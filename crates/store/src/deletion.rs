@@ -14,7 +14,7 @@ use crate::format::{FileKind, Key, parse_unfinished};
 use crate::history::{self, Cause, HistoryEntry};
 use crate::inventory;
 use crate::io::Directory;
-use crate::manifest::{Erasing, Manifest};
+use crate::manifest::{Erasing, Manifest, SegmentEntry};
 use crate::marks::{self, Arrivals, Marks, Stretch};
 use crate::receipt::{self, Proof, Receipt};
 use crate::retire;
@@ -261,12 +261,14 @@ impl Inner {
         let rewrite = || {
             let marked: Vec<u64> = self.lock().manifest.deleted.keys().copied().collect();
             seen.borrow_mut().clone_from(&marked);
-            self.compact(|segments, _, _| {
-                let next = segments.iter().find(|entry| marked.contains(&entry.number))?;
-                Some(vec![next.number])
-            })
+            let next = |segments: &[SegmentEntry]| {
+                segments.iter().find(|entry| marked.contains(&entry.number)).map(|next| vec![next.number])
+            };
+            self.compact(|segments, _, _| next(segments), may_go_on)
         };
-        while may_go_on() && rewrite()? {}
+        while rewrite()? {}
+        // Not asked while others wait for what is held from here on.
+        let goes_on = may_go_on();
         let seen = seen.into_inner();
         // What is being sealed has a file by now that no list names, and holds none of it.
         let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,24 +278,27 @@ impl Inner {
         let (held, unreadable) = writer.manifest.holding(&erasing, &*self.directory)?;
         let marked = writer.manifest.segments.iter().filter(|entry| {
             // Those that were not come to are neither, nor those of which events were deleted just now.
-            may_go_on() && seen.contains(&entry.number) && writer.manifest.deleted.contains_key(&entry.number)
+            goes_on && seen.contains(&entry.number) && writer.manifest.deleted.contains_key(&entry.number)
         });
         let damaged: Vec<PathBuf> = marked.map(|entry| self.directory.path(&entry.name())).collect();
         let is_free = held.is_empty() && unreadable.is_empty();
         let is_done = is_free && writer.manifest.deleted.is_empty();
         drop((writer, sealing));
-        if !is_done && is_free && damaged.is_empty() && may_go_on() {
+        if !is_done && is_free && damaged.is_empty() && goes_on {
             // More was deleted meanwhile.
             return self.erase(may_go_on);
         }
         if !is_done {
             return Ok(Erased { receipt: None, held, damaged, unreadable });
         }
-        let proof = self.prove(&erasing.arrivals)?;
+        let Some(proof) = self.prove(&erasing.arrivals, may_go_on)? else {
+            return Ok(Erased { receipt: None, held, damaged, unreadable });
+        };
         for (segment, _) in &proof.strays {
-            self.compact(|segments, _, _| {
+            let stray = |segments: &[SegmentEntry]| {
                 segments.iter().find(|entry| entry.number == *segment).map(|entry| vec![entry.number])
-            })?;
+            };
+            self.compact(|segments, _, _| stray(segments), may_go_on)?;
         }
         if !proof.strays.is_empty() {
             // What it was written anew from may be held by a reader: it has to be gone as well before there is a receipt.
@@ -328,8 +333,8 @@ impl Inner {
         Ok(Erased { receipt: Some(receipt), ..Erased::default() })
     }
 
-    /// Reads the whole store, which must not hold any of these events.
-    fn prove(&self, gone: &Arrivals) -> Result<Proof, DeleteError> {
+    /// Reads the whole store, which must not hold any of these events; none if it may not go on.
+    fn prove(&self, gone: &Arrivals, may_go_on: &dyn Fn() -> bool) -> Result<Option<Proof>, DeleteError> {
         // Each event with a number below the next one is in the state, or will never be there.
         let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         let writer = self.flush_log(self.lock())?;
@@ -337,6 +342,6 @@ impl Inner {
         let below = writer.replayed.next_arrival;
         let snapshot = Snapshot { state: self.state() };
         drop((writer, sealing));
-        Ok(snapshot.prove(below, gone)?)
+        Ok(snapshot.prove(below, gone, may_go_on)?)
     }
 }

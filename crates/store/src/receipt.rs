@@ -178,13 +178,21 @@ impl Proof {
 
 impl Snapshot {
     /// Reads all events, deleted ones that a segment still holds as well, and all that blocks hold beside them; each block is verified, and one is in memory at a
-    /// time.
-    pub(crate) fn prove(&self, below: u64, gone: &Arrivals) -> Result<Proof, ReadError> {
+    /// time. None if it may not go on.
+    pub(crate) fn prove(
+        &self,
+        below: u64,
+        gone: &Arrivals,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Proof>, ReadError> {
         let mut proof = Proof { stays: Stays { below, ..Stays::default() }, ..Proof::default() };
         let plain = self.state.environment.plain();
         for segment in &self.state.segments.list {
             let segment = Arc::new(segment.read_by(Arc::clone(&plain)));
             for number in 0..segment.load()?.index().blocks.len() {
+                if !may_go_on() {
+                    return Ok(None);
+                }
                 proof.block(&segment, number, gone)?;
             }
             proof.beside_blocks(&segment)?;
@@ -193,7 +201,7 @@ impl Snapshot {
             let events = (0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index))));
             events.for_each(|(key, document)| proof.event(gone, key, document, Path::new("log")));
         }
-        Ok(proof)
+        Ok(Some(proof))
     }
 
     /// What has become of a receipt. Reads the whole store, deleted events that are not erased yet as well.
@@ -202,8 +210,10 @@ impl Snapshot {
     /// Where something is damaged, or cannot be read.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
         let before = receipt.stays;
-        let Proof { stays: now, back: (back, _), strays, .. } =
-            self.prove(before.below, &receipt.arrivals)?;
+        let Some(proof) = self.prove(before.below, &receipt.arrivals, &|| true)? else {
+            unreachable!("it may always go on")
+        };
+        let Proof { stays: now, back: (back, _), strays, .. } = proof;
         Ok(match (before.events.checked_sub(now.events), strays.into_iter().next()) {
             _ if back > 0 => ReceiptCheck::Back(back),
             (_, Some((_, stray))) => ReceiptCheck::Stray(stray),

@@ -26,7 +26,7 @@ use crate::receipt::Receipt;
 use crate::recovery;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
-use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
+use crate::segment::{Environment, Numbers, Sealed, Segment, Unwritten, Written, write_sorted};
 
 use basis::Basis;
 pub use report::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
@@ -354,11 +354,17 @@ impl<'a> Work<'a> {
             codec: &*self.environment.codec,
             numbers: self.numbers,
             sources: &self.sources,
+            may_go_on: &|| true,
         };
-        let entries = write_sorted(&to, events, &mut FlushStats::default())?.entries;
-        self.segments.extend(&entries);
-        self.written.entries.extend(entries);
-        Ok(())
+        match write_sorted(&to, events, &mut FlushStats::default()) {
+            Ok(Written { entries }) => {
+                self.segments.extend(&entries);
+                self.written.entries.extend(entries);
+                Ok(())
+            }
+            Err(Unwritten::Failure(failure)) => Err(failure.into()),
+            Err(Unwritten::Stopped) => unreachable!("it may always go on"),
+        }
     }
 
     /// If a log is damaged, copies what is whole in all of them into a new one, and keeps what is not.

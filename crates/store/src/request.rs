@@ -40,6 +40,16 @@ pub enum Request {
     Erase,
 }
 
+impl Request {
+    /// Whether it rewrites no segment, and does not mind that one is being rewritten.
+    pub(crate) fn is_short(&self) -> bool {
+        match self {
+            Request::Seal | Request::Remove(_) | Request::Settings(_) => true,
+            Request::Compact | Request::Delete(_) | Request::Erase => false,
+        }
+    }
+}
+
 /// The maximum number of events that one [`Request`] can delete: a megabyte of keys.
 pub const DELETED_MAX: usize = 65_000;
 

@@ -14,7 +14,7 @@ use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::memtable::Memtable;
 use crate::options::{FlushStats, Options};
 use crate::publishing::Publishing;
-use crate::segment::{Sealed, Segment, Written, write_sorted};
+use crate::segment::{Sealed, Segment, Unwritten, Written, write_sorted};
 use crate::settings;
 use crate::snapshot::Segments;
 use crate::writer::{Frozen, Inner, Writer, check_numbers};
@@ -221,6 +221,20 @@ impl Inner {
         sources: &Sources,
         stats: &mut FlushStats,
     ) -> Result<Written, Failure> {
+        match self.write_segments_while(events, sources, stats, &|| true)? {
+            Some(written) => Ok(written),
+            None => unreachable!("it may always go on"),
+        }
+    }
+
+    /// The same as long as it may go on; none if it may not.
+    pub(crate) fn write_segments_while(
+        &self,
+        events: &[(Key, &[u8])],
+        sources: &Sources,
+        stats: &mut FlushStats,
+        may_go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Written>, Failure> {
         let to = Sealed {
             directory: &*self.directory,
             store: self.environment.store,
@@ -229,13 +243,18 @@ impl Inner {
             codec: &*self.environment.codec,
             numbers: &self.numbers,
             sources,
+            may_go_on,
         };
         // Before a file is made that another writer may be making.
         self.hold.check(&*self.directory)?;
         let begun = Instant::now();
         let written = write_sorted(&to, events, stats);
         stats.segment_time += begun.elapsed();
-        written
+        match written {
+            Ok(written) => Ok(Some(written)),
+            Err(Unwritten::Stopped) => Ok(None),
+            Err(Unwritten::Failure(failure)) => Err(failure),
+        }
     }
 
     /// Publishes a manifest in which new segments stand for others, or for none, without what is outside of the bounds by now, and shows it after

@@ -1,12 +1,17 @@
 //! What the writer does for other processes that [ask](crate::request) for it.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::format::REQUESTS_NAME;
 use crate::io::{Directory, NameKind};
 use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put_reply, read};
 use crate::settings;
 use crate::writer::Inner;
+
+/// HEURISTIC: how often a writer looks for requests. A look is one call.
+pub(crate) const REQUESTS_PAUSE: Duration = Duration::from_millis(250);
 
 /// A request that was not taken in time is taken away so long after, if its asker has not done so: a minute, in ticks.
 const FORGOTTEN_TICKS: u64 = 60 * 10_000_000;
@@ -30,15 +35,25 @@ impl Inner {
 
     /// Does what is asked for, one request after another. What goes wrong with their files is no harm to the store: the asker sees that there is no reply.
     pub(crate) fn serve_requests(&self, may_go_on: &dyn Fn() -> bool) {
+        self.serve_those(&|_| true, may_go_on);
+    }
+
+    fn serve_those(&self, which: &dyn Fn(&Request) -> bool, may_go_on: &dyn Fn() -> bool) {
         let Some(requests) = self.requests() else { return };
         for name in requests.list().unwrap_or_default() {
             if let Some(stem) = name.strip_suffix(REQUEST).filter(|_| may_go_on()) {
-                self.serve(&*requests, stem, may_go_on);
+                self.serve(&*requests, stem, which, may_go_on);
             }
         }
     }
 
-    fn serve(&self, requests: &dyn Directory, stem: &str, may_go_on: &dyn Fn() -> bool) {
+    fn serve(
+        &self,
+        requests: &dyn Directory,
+        stem: &str,
+        which: &dyn Fn(&Request) -> bool,
+        may_go_on: &dyn Fn() -> bool,
+    ) {
         let (request, running) = (format!("{stem}{REQUEST}"), format!("{stem}{RUNNING}"));
         let Ok(bytes) = read(requests, stem, REQUEST) else { return };
         let store = self.environment.store;
@@ -47,6 +62,9 @@ impl Inner {
             let _ = requests.remove(&request);
             return;
         };
+        if asked.request.as_ref().is_some_and(|request| !which(request)) {
+            return;
+        }
         let now = settings::now();
         if asked.deadline < now {
             if asked.deadline.saturating_add(FORGOTTEN_TICKS) < now {
@@ -74,6 +92,15 @@ impl Inner {
 
     /// Does it; nothing if the store is closed before it is done.
     fn carry_out(&self, request: Request, may_go_on: &dyn Fn() -> bool) -> Result<Option<Reply>, String> {
+        // What rewrites segments may take hours. Others do not wait for it: it pauses before a block, where it holds nothing that they need.
+        let looked = Cell::new(Instant::now());
+        let may_go_on = &|| {
+            if looked.get().elapsed() >= REQUESTS_PAUSE {
+                self.serve_those(&Request::is_short, may_go_on);
+                looked.set(Instant::now());
+            }
+            may_go_on()
+        };
         let done = match request {
             Request::Seal => self.seal().map(|()| Some(Reply::Done)),
             Request::Compact => self

@@ -205,7 +205,30 @@ impl Store {
     /// steps of at most a full segment, between which other threads can write; reads and writes each small segment once. With [`Layout::Columns`](crate::Layout)
     /// it also rewrites remaining segments of text as columns, one after another, including full ones.
     pub fn compact(&self) -> Result<(), SealError> {
-        self.inner.compact_all(&|| true).map(drop)
+        self.compact_while(&|| true).map(drop)
+    }
+
+    /// As [`compact`](Store::compact), as long as `may_go_on` returns true; it is asked before each block. A step that is not finished then leaves nothing behind, and the steps before it stay. False if
+    /// it was stopped: call it again to go on.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tamias_store::{Event, Options, Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+    /// for instant in 0..3 {
+    ///     store.append_sealed(&[Event { instant, bytes: b"{}" }], None)?;
+    /// }
+    /// assert!(!store.compact_while(&|| false)?);
+    /// assert!(store.compact_while(&|| true)?);
+    /// assert_eq!(store.snapshot().segments().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a file cannot be read or written. The store then has the same events as before.
+    pub fn compact_while(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+        self.inner.compact_all(may_go_on)
     }
 
     /// Removes whole segments that exceed the `retention`; with `dry_run` only returns which. Earlier snapshots still hold

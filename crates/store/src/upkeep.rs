@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::options::Durability;
 use crate::scrub::{self, Scrub};
+use crate::serving::REQUESTS_PAUSE;
 use crate::settings;
 use crate::signal::Signal;
 use crate::snapshot::Snapshot;
@@ -71,9 +72,6 @@ impl Drop for Threads {
     }
 }
 
-/// HEURISTIC: how often a writer looks for requests. A look is one call.
-const REQUESTS_PAUSE: Duration = Duration::from_millis(250);
-
 /// Serves the requests of other processes, and says in a log at rest that it is durable.
 fn serve(inner: &Inner, signal: &Signal) {
     inner.forget_requests();
@@ -132,7 +130,8 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
 /// Seals what is due, compacts small segments, step by step, and removes what is too old.
 fn keep_up(inner: &Inner, signal: &Signal) {
     // Whoever lives for a moment only does this much all the same. What fails without harm is tried again later.
-    let _ = inner.tidy();
+    let may_go_on = || !signal.is_stopped();
+    let _ = inner.tidy(&|| true);
     loop {
         let time = {
             let writer = inner.lock();
@@ -143,14 +142,14 @@ fn keep_up(inner: &Inner, signal: &Signal) {
             writer.seal_time(&inner.options).into_iter().chain(look).min()
         };
         // What has become too old goes now, with the next sealing, or after the pause.
-        while !signal.is_stopped() && inner.cut_border().is_ok_and(|found| found) {}
+        while inner.cut_border(&may_go_on).is_ok_and(|found| found) {}
         let _ = inner.remove_too_old();
         if !signal.wait_until(time) {
             return;
         }
         inner.seal_if_due();
         // What cannot be compacted now is tried again after the next sealing.
-        while !signal.is_stopped() && inner.compact_tier().is_ok_and(|found| found) {}
+        while inner.compact_tier(&may_go_on).is_ok_and(|found| found) {}
     }
 }
 

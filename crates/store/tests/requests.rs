@@ -7,13 +7,15 @@ mod support;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use support::{codec, open, rows, tiny};
 use tamias_store::io::{Chance, Directory, Simulated, write_all_at};
 use tamias_store::{
-    Deleted, Erased, Event, Key, Options, Reader, Reply, Request, RequestError, RequestProgress, Retention,
-    Settings, Store,
+    Codec, Deleted, Erased, Event, Key, Options, Reader, Removed, Reply, Request, RequestError,
+    RequestProgress, Retention, Settings, Store,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,6 +103,61 @@ fn many_ask_at_once() {
     });
     assert_eq!(left(&folder), [""; 0]);
     assert!(rows(&store.snapshot()).iter().map(|row| row.0).eq(0..22 + 90));
+}
+
+/// A codec that takes its time over each block until it is told to hurry.
+#[derive(Default)]
+struct Slow {
+    is_slow: AtomicBool,
+    blocks: AtomicUsize,
+}
+
+impl Codec for Slow {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+        self.blocks.fetch_add(1, SeqCst);
+        if self.is_slow.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// They used to wait until the whole store was compacted, which may take hours.
+#[test]
+fn short_requests_do_not_wait_for_a_compaction() {
+    let folder = Simulated::new();
+    let slow = Arc::new(Slow::default());
+    let options = Options { background: true, segment_bytes: 1 << 20, block_bytes: 100, ..tiny() };
+    let options = Options { segments: tamias_store::Layout::Text, ..options };
+    let store = Store::open_on(Arc::new(folder.clone()), options, slow.clone()).unwrap();
+    for _ in 0..5 {
+        append(&store, 100);
+        store.seal().unwrap();
+    }
+    append(&store, 2);
+    slow.is_slow.store(true, SeqCst);
+    let before = slow.blocks.load(SeqCst);
+    let is_compacted = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            assert_eq!(ask(&folder, Request::Compact), Some(Reply::Done));
+            is_compacted.store(true, SeqCst);
+        });
+        while slow.blocks.load(SeqCst) < before + 5 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let settings = Settings { max_bytes: Some(1 << 30), ..Settings::default() };
+        assert_eq!(ask(&folder, Request::Settings(settings)), Some(Reply::Done));
+        append(&store, 3);
+        assert_eq!(ask(&folder, Request::Seal), Some(Reply::Done));
+        let retention = Retention { before: Some(50), file_bytes_max: None };
+        assert_eq!(ask(&folder, Request::Remove(retention)), Some(Reply::Removed(Removed::default())));
+        assert!(!is_compacted.load(SeqCst), "it goes on meanwhile");
+        assert_eq!(store.settings(), settings);
+        slow.is_slow.store(false, SeqCst);
+    });
+    assert_eq!(left(&folder), [""; 0]);
+    assert_eq!(segments(&store), 1);
+    assert!(rows(&store.snapshot()).iter().map(|row| row.0).eq(0..505));
 }
 
 #[test]

@@ -5,12 +5,12 @@
 mod support;
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use support::{Halves, LAYOUT, Row, open, rows, tiny};
-use tamias_store::io::{Chance, Change, Crash, Medium, Simulated};
+use tamias_store::io::{Chance, Change, Crash, Directory, Medium, Simulated};
 use tamias_store::{
     AppendError, Codec, Damage, DecodeError, Documents, Durability, Event, Layout, NamedPart, Options,
     OwnedDocuments, OwnedTimes, Parts, ReadMode, Reader, Removed, Retention, SegmentInfo, SourcePosition,
@@ -535,4 +535,118 @@ fn lives_that_each_seal_a_little_leave_few_files_and_make_no_more_calls_than_the
         most(late)
     );
     assert!(most(late) <= most(early) * 3 / 2, "{} calls, then {}", most(early), most(late));
+}
+
+/// A codec that makes so many blocks and then waits until it may make more.
+#[derive(Default)]
+struct Turnstile {
+    left: Mutex<usize>,
+    changed: Condvar,
+    waits: AtomicBool,
+    made: AtomicUsize,
+}
+
+impl Turnstile {
+    fn let_through(&self, blocks: usize) {
+        *self.left.lock().unwrap() += blocks;
+        self.changed.notify_all();
+    }
+
+    fn made(&self) -> usize {
+        self.made.load(SeqCst)
+    }
+}
+
+impl Codec for Turnstile {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+        let mut left = self.left.lock().unwrap();
+        while *left == 0 {
+            self.waits.store(true, SeqCst);
+            left = self.changed.wait(left).unwrap();
+        }
+        *left -= 1;
+        self.made.fetch_add(1, SeqCst);
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        Halves.encode(times, documents)
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        Halves.times(block)
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        Halves.documents(block)
+    }
+}
+
+/// Segments of ten blocks each, of an event each.
+fn segments_of_ten(store: &Store, count: u64) {
+    for segment in 0..count {
+        append(store, &(segment * 10..segment * 10 + 10).map(document).collect::<Vec<_>>());
+        store.seal().unwrap();
+    }
+}
+
+fn unfinished(folder: &Simulated) -> Vec<String> {
+    folder.medium().names().filter(|name| name.ends_with(".tmp")).cloned().collect()
+}
+
+#[test]
+fn a_compaction_stops_before_any_block_and_leaves_nothing_behind() {
+    let folder = Simulated::new();
+    let codec = Arc::new(Turnstile::default());
+    codec.let_through(usize::MAX / 2);
+    let options = Options { segment_bytes: 1 << 20, ..tiny() };
+    let store = Store::open_on(Arc::new(folder.clone()), options.clone(), codec.clone()).unwrap();
+    segments_of_ten(&store, 4);
+    let (all, names) = (rows(&store.snapshot()), folder.list().unwrap());
+    // Reading, writing, and between steps.
+    for asks in 0.. {
+        let (asked, made) = (AtomicUsize::new(0), codec.made());
+        let is_done = store.compact_while(&|| asked.fetch_add(1, SeqCst) < asks).unwrap();
+        assert_eq!(rows(&store.snapshot()), all);
+        assert_eq!(unfinished(&folder), [""; 0]);
+        if is_done || sealed(&store) == 1 {
+            assert!(asks > 80, "{asks}");
+            break;
+        }
+        assert!(codec.made() - made <= asks);
+        assert_eq!(folder.list().unwrap(), names, "after {asks} times");
+        let left = Simulated::with(folder.medium().after(Crash::ALL[asks % 8], &mut Chance(asks as u64)));
+        assert_eq!(rows(&open(&left, &tiny()).unwrap().snapshot()), all);
+    }
+    assert!(store.compact_while(&|| true).unwrap());
+    assert_eq!((sealed(&store), rows(&store.snapshot())), (1, all));
+}
+
+/// It used to wait for the step that the thread had begun, a full segment's worth.
+#[test]
+fn a_store_that_is_closed_does_not_wait_for_a_compaction() {
+    let folder = Simulated::new();
+    let codec = Arc::new(Turnstile::default());
+    codec.let_through(80);
+    let options = Options { segment_bytes: 1 << 20, background: true, ..tiny() };
+    let store = Store::open_on(Arc::new(folder.clone()), options.clone(), codec.clone()).unwrap();
+    segments_of_ten(&store, 8);
+    // So many are compacted in the background, once it is woken.
+    append(&store, &[document(1000)]);
+    wait_until("compaction begins", || codec.waits.load(SeqCst));
+    let all = rows(&store.snapshot());
+    std::thread::scope(|scope| {
+        let closing = scope.spawn(move || drop(store));
+        while !closing.is_finished() {
+            codec.let_through(1);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    assert!(codec.made() < 150, "{}", codec.made());
+    assert_eq!(unfinished(&folder), [""; 0]);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!((sealed(&store), rows(&store.snapshot())), (8, all));
 }

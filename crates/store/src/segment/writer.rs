@@ -37,6 +37,21 @@ pub(crate) struct Sealed<'a> {
     pub(crate) numbers: &'a Numbers,
     /// Where sources stand behind these events: kept in each segment, in case the manifest is lost.
     pub(crate) sources: &'a Sources,
+    /// Asked before each block: whether to go on.
+    pub(crate) may_go_on: &'a dyn Fn() -> bool,
+}
+
+/// Why nothing was written.
+pub(crate) enum Unwritten {
+    Failure(Failure),
+    /// It [may not go on](Sealed::may_go_on).
+    Stopped,
+}
+
+impl From<Failure> for Unwritten {
+    fn from(failure: Failure) -> Unwritten {
+        Unwritten::Failure(failure)
+    }
 }
 
 impl Sealed<'_> {
@@ -92,12 +107,12 @@ impl Written {
 }
 
 /// Writes events, sorted by key, into as many segments as they need. When this returns the files are durable under their unfinished
-/// names: a manifest has to name them, and then they get their final ones. On failure what was written is removed again.
+/// names: a manifest has to name them, and then they get their final ones. On failure, and where it may not go on, what was written is removed again.
 pub(crate) fn write_sorted(
     to: &Sealed<'_>,
     events: &[(Key, &[u8])],
     stats: &mut FlushStats,
-) -> Result<Written, Failure> {
+) -> Result<Written, Unwritten> {
     let mut written = Written::default();
     // Segments of about the same size, rather than a small one at the end.
     let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
@@ -113,13 +128,17 @@ pub(crate) fn write_sorted(
         let number = to.numbers.take_free(to.directory, FileKind::Segment);
         match SegmentWriter::write(to, now, number, stats) {
             Ok(entry) => written.entries.push(entry),
-            Err(failure) => {
+            Err(unwritten) => {
                 // What stood in the way is not this call's to remove.
-                if failure.operation != Operation::Create {
+                let is_own = match &unwritten {
+                    Unwritten::Failure(failure) => failure.operation != Operation::Create,
+                    Unwritten::Stopped => true,
+                };
+                if is_own {
                     let _ = to.directory.remove(&FileKind::Segment.unfinished_name(number));
                 }
                 written.remove(to.directory);
-                return Err(failure);
+                return Err(unwritten);
             }
         }
         rest = later;
@@ -129,7 +148,7 @@ pub(crate) fn write_sorted(
         Ok(()) => Ok(written),
         Err(failure) => {
             written.remove(to.directory);
-            Err(failure)
+            Err(failure.into())
         }
     }
 }
@@ -182,7 +201,7 @@ impl<'a> SegmentWriter<'a> {
         events: &[(Key, &[u8])],
         number: u64,
         stats: &mut FlushStats,
-    ) -> Result<SegmentEntry, Failure> {
+    ) -> Result<SegmentEntry, Unwritten> {
         let header = Header { kind: FileKind::Segment, version: VERSION, store: to.store, number };
         let bytes: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
         let recipe = Recipe { codec: to.codec, layout: to.options.segments, seed: header.seed() };
@@ -203,7 +222,7 @@ impl<'a> SegmentWriter<'a> {
         header: Header,
         maker: Maker<'a>,
         stats: &mut FlushStats,
-    ) -> Result<SegmentEntry, Failure> {
+    ) -> Result<SegmentEntry, Unwritten> {
         let number = header.number;
         let unfinished = FileKind::Segment.unfinished_name(number);
         let file = to.directory.create(&unfinished).map_err(Failure::during(
@@ -236,13 +255,16 @@ impl<'a> SegmentWriter<'a> {
             let at_gap = breaks.next_if(|instant| *instant <= key.instant).is_some();
             let full = run.documents.len() + document.len() + 1 > bytes_max || run.len() >= events_max;
             if at_gap || full {
+                if !(to.may_go_on)() {
+                    return Err(Unwritten::Stopped);
+                }
                 let next = writer.maker.spare().unwrap_or_else(room);
                 writer.end_block(std::mem::replace(&mut run, next))?;
             }
             run.push(*key, document);
         }
         writer.end_block(run)?;
-        writer.finish(stats)
+        Ok(writer.finish(stats)?)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {

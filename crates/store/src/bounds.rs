@@ -238,7 +238,12 @@ impl Inner {
         let mut manifest = writer.manifest.clone();
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
         let removed = self.replace_segments(writer, manifest, &[], Written::default(), |_| ());
-        // A reader may hold it.
-        removed.is_ok() && bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0)
+        let is_gone = || bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0);
+        if removed.is_ok() && !is_gone() {
+            // A compaction of this process gives it back soon. A reader may hold it, too.
+            drop(self.reading.lock().unwrap_or_else(PoisonError::into_inner));
+            writer.sweep();
+        }
+        removed.is_ok() && is_gone()
     }
 }

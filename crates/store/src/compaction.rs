@@ -143,6 +143,7 @@ impl Inner {
         }
         let mut passed = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         // It keeps the files that are read.
+        let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state();
         let segments = &state.segments;
         let candidates: Vec<SegmentEntry> = segments
@@ -169,6 +170,7 @@ impl Inner {
             }
         }
         drop(state);
+        drop(reading);
         // All was verified, so all is there.
         let mut events: Vec<(Key, &[u8])> =
             blocks.iter().filter_map(|block| block.events().ok()).flatten().collect();

@@ -95,7 +95,8 @@ impl Inner {
         // What rewrites segments may take hours. Others do not wait for it: it pauses before a block, where it holds nothing that they need.
         let looked = Cell::new(Instant::now());
         let may_go_on = &|| {
-            if looked.get().elapsed() >= REQUESTS_PAUSE {
+            // Who needs room waits for the files that are being read.
+            if looked.get().elapsed() >= REQUESTS_PAUSE && self.reading.try_lock().is_ok() {
                 self.serve_those(&Request::is_short, may_go_on);
                 looked.set(Instant::now());
             }

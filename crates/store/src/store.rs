@@ -209,7 +209,7 @@ impl Store {
     }
 
     /// As [`compact`](Store::compact), as long as `may_go_on` returns true; it is asked before each block. A step that is not finished then leaves nothing behind, and the steps before it stay. False if
-    /// it was stopped: call it again to go on.
+    /// it was stopped: call it again to go on. `may_go_on` must not use the store.
     ///
     /// ```
     /// # use std::sync::Arc;

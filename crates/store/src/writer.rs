@@ -38,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) sealing: Mutex<()>,
     /// Held by the one that compacts or removes segments; taken before `writer`.
     pub(crate) compacting: Mutex<Passed>,
+    /// Held by a compaction as long as it holds the files that it reads; taken after `compacting`. Whoever makes room on a full medium waits for it.
+    pub(crate) reading: Mutex<()>,
     /// Held by the one that puts another manifest in the place of the present one; taken after those two, and before `writer`.
     pub(crate) publishing: Mutex<()>,
     writer: Mutex<Writer>,
@@ -311,6 +313,7 @@ impl Inner {
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),
             compacting: Mutex::default(),
+            reading: Mutex::default(),
             publishing: Mutex::default(),
             writer: Mutex::new(writer),
             flushed: Condvar::new(),

@@ -393,6 +393,23 @@ fn a_log_is_sealed_when_another_program_has_filled_the_medium() {
     }
 }
 
+/// The compaction of the same process used to hold the oldest segment while it read it, and so the append failed.
+#[test]
+fn a_compaction_in_the_background_keeps_no_append_from_making_room() {
+    let folder = Simulated::new();
+    folder.set_room(Some(60_000));
+    let options = Options { settings: Some(removing()), background: true, ..large() };
+    let store = open(&folder, &options).unwrap();
+    for n in 0..2000 {
+        append_wide(&store, n, &[n], 100);
+        if n % 5 == 0 {
+            store.seal().unwrap();
+        }
+    }
+    drop(store);
+    accounted(&open(&folder, &large()).unwrap(), 2000);
+}
+
 #[test]
 fn a_batch_that_no_room_is_large_enough_for_drives_nothing_out() {
     let folder = Simulated::new();

@@ -73,7 +73,7 @@ impl Repair {
             retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
         }
         let old = &basis.manifest;
-        let misnamed = retire::misnamed_segments(&*directory, &list(&*directory)?, old)?;
+        let misnamed = retire::misnamed(&*directory, &list(&*directory)?, old)?;
         let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
         let work = Work {
             directory: &*directory,
@@ -141,7 +141,7 @@ struct Work<'a> {
     unkept: BTreeSet<String>,
     /// What went to quarantine so far.
     kept: Vec<Kept>,
-    /// Segments that the manifest names, by their numbers, and the names that somebody has given them.
+    /// Logs and segments that the manifest names, by their numbers, and the names that somebody has given them.
     misnamed: BTreeMap<u64, String>,
 }
 
@@ -287,24 +287,33 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives segments that were renamed their own names again.
+    /// Gives logs and segments that were renamed their own names again.
     fn rename_misnamed(&mut self) -> Result<(), OpenError> {
-        for entry in &self.old.segments {
-            let Some(name) = self.misnamed.get(&entry.number) else { continue };
+        let own = self.old.names().filter_map(|own| Some((FileKind::parse(&own)?.1, own)));
+        for (number, own) in own.collect::<Vec<_>>() {
+            let Some(name) = self.misnamed.get(&number) else { continue };
             if !self.dry_run {
-                let renamed = self.directory.rename(name, &entry.name());
+                let renamed = self.directory.rename(name, &own);
                 renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
             }
-            self.unnamed.push(RegainedFile {
-                file: self.directory.path(name),
-                regained: entry.events,
-                known: 0,
-                damage: Vec::new(),
-                quarantined: None,
-                is_foreign: false,
-            });
+            if let Some(entry) = self.old.segments.iter().find(|entry| entry.number == number) {
+                self.tell_renamed(number, entry.events);
+            }
         }
         Ok(())
+    }
+
+    /// Tells of a file that has its own name again, and of how many events came back with it.
+    fn tell_renamed(&mut self, number: u64, regained: u64) {
+        let Some(name) = self.misnamed.get(&number) else { return };
+        self.unnamed.push(RegainedFile {
+            file: self.directory.path(name),
+            regained,
+            known: 0,
+            damage: Vec::new(),
+            quarantined: None,
+            is_foreign: false,
+        });
     }
 
     /// Goes through the segments that the manifest names.
@@ -375,8 +384,12 @@ impl<'a> Work<'a> {
         let mut readable = Vec::new();
         let before = self.files.len();
         for entry in &self.old.logs {
-            let name = FileKind::Log.name(entry.number);
-            let (damage, kept) = match replay::open_log(self.directory, self.old.store, entry)? {
+            let own = FileKind::Log.name(entry.number);
+            let misnamed = self.misnamed.get(&entry.number).cloned();
+            // In a dry run it has the other name still.
+            let name = misnamed.clone().filter(|_| self.dry_run).unwrap_or_else(|| own.clone());
+            let opened = replay::open_log_under(self.directory, name.clone(), self.old.store, entry)?;
+            let (damage, kept) = match opened {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
@@ -397,6 +410,11 @@ impl<'a> Work<'a> {
                 }
             };
             self.events += kept;
+            if misnamed.is_some() {
+                self.tell_renamed(entry.number, kept);
+                // It may be a copy that lacks the latest events: their numbers stay theirs.
+                logs.next_arrival = beyond_lost(logs.next_arrival);
+            }
             if damage.is_empty() {
                 continue;
             }

@@ -77,8 +77,18 @@ pub(crate) fn open_log(
     store: u128,
     entry: &LogEntry,
 ) -> Result<Result<LogReader, Damage>, OpenError> {
-    let file = directory.path(&FileKind::Log.name(entry.number));
-    let found = match LogReader::open(directory, store, entry) {
+    open_log_under(directory, FileKind::Log.name(entry.number), store, entry)
+}
+
+/// The same under a name that may be another than its own.
+pub(crate) fn open_log_under(
+    directory: &dyn Directory,
+    name: String,
+    store: u128,
+    entry: &LogEntry,
+) -> Result<Result<LogReader, Damage>, OpenError> {
+    let file = directory.path(&name);
+    let found = match LogReader::open_under(directory, name, store, entry) {
         Ok(LogReader { newer: Some(found), .. }) => {
             return Err(OpenError::Version { file, found, known: VERSION });
         }

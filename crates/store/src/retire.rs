@@ -35,31 +35,32 @@ pub(crate) fn finish_names(
     Ok(())
 }
 
-/// Segments that the manifest names, by their numbers, that are missing under their own names and here under others: somebody has renamed them. Each says in its header which one it is.
-pub(crate) fn misnamed_segments(
+/// Logs and segments that the manifest names, by their numbers, that are missing under their own names and here under others: somebody has renamed them. Each says in its header which one it is.
+pub(crate) fn misnamed(
     directory: &dyn Directory,
     names: &[String],
     manifest: &Manifest,
 ) -> Result<BTreeMap<u64, String>, Failure> {
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let is_missing = |name: &str| !there.contains(name) && !there.contains(unfinished(name).as_str());
-    let missing = manifest.segments.iter().filter(|entry| is_missing(&entry.name()));
-    let missing: BTreeMap<u64, u64> = missing.map(|entry| (entry.number, entry.file_bytes)).collect();
-    let mut misnamed = BTreeMap::new();
+    let logs = manifest.logs.iter().map(|log| (FileKind::Log, log.number, log.length));
+    let segments = manifest.segments.iter().map(|entry| (FileKind::Segment, entry.number, entry.file_bytes));
+    let missing = logs.chain(segments).filter(|(kind, number, _)| is_missing(&kind.name(*number)));
+    let missing: BTreeMap<u64, (FileKind, u64)> =
+        missing.map(|(kind, number, least)| (number, (kind, least))).collect();
+    let mut misnamed: BTreeMap<u64, (u64, String)> = BTreeMap::new();
     for name in names.iter().filter(|_| !missing.is_empty()) {
-        let Some((FileKind::Segment, _)) = FileKind::parse(name) else { continue };
-        let header = unless_refused(header(directory, name, FileKind::Segment))?;
-        // A copy that was cut short is not taken for the whole one.
-        let is_whole = |number: &u64| {
-            let least = missing.get(number);
-            matches!(directory.kind(name), Ok(Some(NameKind::File(bytes))) if least.is_some_and(|least| bytes >= *least))
-        };
-        let own = header.filter(|header| header.store == manifest.store && is_whole(&header.number));
-        if let Some(header) = own {
-            misnamed.entry(header.number).or_insert_with(|| name.clone());
+        let Some((kind @ (FileKind::Log | FileKind::Segment), _)) = FileKind::parse(name) else { continue };
+        let Some(header) = unless_refused(header(directory, name, kind))? else { continue };
+        let Some((own_kind, least)) = missing.get(&header.number) else { continue };
+        let Ok(Some(NameKind::File(bytes))) = directory.kind(name) else { continue };
+        // A copy that was cut short is not taken for the whole one, and an earlier copy of a log not for a longer one.
+        let longest = misnamed.get(&header.number).map_or(0, |(bytes, _)| *bytes);
+        if header.store == manifest.store && kind == *own_kind && bytes >= *least && bytes > longest {
+            misnamed.insert(header.number, (bytes, name.clone()));
         }
     }
-    Ok(misnamed)
+    Ok(misnamed.into_iter().map(|(number, (_, name))| (number, name)).collect())
 }
 
 impl Manifest {

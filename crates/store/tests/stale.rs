@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
-use support::{Row, open, rows, tiny};
+use support::{Row, append_rows, open, row, rows, tiny};
 use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
@@ -553,6 +553,49 @@ fn of_two_renamed_segments_the_one_that_was_cut_short_is_not_taken() {
         .unwrap();
     assert_eq!((done.events, done.files.len()), (expected.len() as u64, 0));
     assert_eq!(rows(&open(&folder, &options()).unwrap().snapshot()), expected);
+}
+
+/// Its events used to go to quarantine, as its name did not fit its header.
+#[test]
+fn a_renamed_log_is_taken_in_again_by_repair() {
+    for has_more in [false, true] {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        append_rows(&store, 0..20);
+        store.seal().unwrap();
+        append_rows(&store, 20..30);
+        drop(store);
+        let live = names(&folder.medium(), ".log").pop().unwrap();
+        folder.rename(&live, "00000000000000ff.log").unwrap();
+        // An earlier copy of it.
+        let mut medium = folder.medium();
+        let copy = contents(&medium, "00000000000000ff.log")[..700].to_vec();
+        put(&mut medium, "00000000000000f0.log", &copy);
+        let folder = Simulated::with(medium);
+        let mut expected: Vec<Row> = (0..30).map(row).collect();
+        if has_more {
+            // Nobody minded.
+            let store = open(&folder, &tiny()).unwrap();
+            let arrival = store.append(&[Event { instant: 100, bytes: b"later" }]).unwrap().start;
+            assert!(arrival > 1 << 40);
+            expected.push((arrival, 100, b"later".to_vec()));
+        }
+        let repair = |dry_run| {
+            let folder = Arc::new(folder.clone());
+            Repair::run_on(folder, &tiny(), support::codec(), dry_run, &mut |_, _| ()).unwrap()
+        };
+        let planned = repair(true);
+        assert!(folder.medium().find(&live).is_none(), "nothing is changed");
+        let done = repair(false);
+        assert_eq!(planned, done);
+        let regained: Vec<u64> = done.unnamed.iter().map(|file| file.regained).collect();
+        assert_eq!((done.events, done.files.len(), regained), (expected.len() as u64, 0, vec![10, 0]));
+        let store = open(&folder, &tiny()).unwrap();
+        assert_eq!(rows(&store.snapshot()), expected);
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+        // As if it had been a copy that lacks the latest events.
+        assert!(store.append(&[Event { instant: 200, bytes: b"last" }]).unwrap().start > 1 << 40);
+    }
 }
 
 #[test]

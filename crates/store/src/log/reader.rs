@@ -114,7 +114,16 @@ impl LogReader {
         store: u128,
         entry: &LogEntry,
     ) -> Result<LogReader, Failure> {
-        let name = FileKind::Log.name(entry.number);
+        LogReader::open_under(directory, FileKind::Log.name(entry.number), store, entry)
+    }
+
+    /// Opens a log under a name that may be another than its own.
+    pub(crate) fn open_under(
+        directory: &dyn Directory,
+        name: String,
+        store: u128,
+        entry: &LogEntry,
+    ) -> Result<LogReader, Failure> {
         let file = named::open_named(directory, &name).map_err(Failure::during(
             directory,
             &name,
@@ -248,7 +257,7 @@ impl LogReader {
         entry: &LogEntry,
         take: impl FnMut(&StoredBatch<'_>),
     ) -> Result<(), Failure> {
-        let mut again = LogReader::open(directory, self.header.store, entry)?;
+        let mut again = LogReader::open_under(directory, self.name.clone(), self.header.store, entry)?;
         again.read(directory, take)?;
         if again.offset == self.offset && again.damage == self.damage {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use zstd::zstd_safe::DCtx;
+use zstd::zstd_safe::{DCtx, find_frame_compressed_size};
 
 use crate::error::{DecodeError, malformed};
 
@@ -18,6 +18,10 @@ pub(crate) fn decompress(
     length: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
+    // A second frame, which may be skipped, could hold anything.
+    if find_frame_compressed_size(bytes) != Ok(bytes.len()) {
+        return Err(malformed("bytes behind what is compressed"));
+    }
     let kept = KEPT.try_with(Cell::take).ok().flatten();
     let mut decompressor = kept.or_else(DCtx::try_create).ok_or(malformed("no memory to decompress with"))?;
     out.clear();
@@ -29,4 +33,21 @@ pub(crate) fn decompress(
         return Err(malformed("what does not decompress to as many bytes as it had"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// zstd passes over such a frame, so its bytes were never looked at, not even for a receipt of an erasure.
+    #[test]
+    fn behind_what_is_compressed_there_is_nothing() {
+        let text = b"bob paid, bob paid, bob paid, bob paid";
+        let mut bytes = zstd::bulk::compress(text, 1).unwrap();
+        let mut out = Vec::new();
+        decompress(&bytes, &[], text.len(), &mut out).unwrap();
+        assert_eq!(out, text);
+        bytes.extend_from_slice(b"\x50\x2a\x4d\x18\x03\x00\x00\x00eve");
+        assert!(decompress(&bytes, &[], text.len(), &mut out).is_err());
+    }
 }

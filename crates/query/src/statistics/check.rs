@@ -25,6 +25,10 @@ impl FalseStatistics {
         FalseStatistics("the statistics are malformed, or of another version".to_owned())
     }
 
+    pub(super) fn with_gaps() -> FalseStatistics {
+        FalseStatistics("the statistics have bytes that belong to no record".to_owned())
+    }
+
     pub(super) fn of_no_event(key: &[u8]) -> FalseStatistics {
         FalseStatistics(format!("key \"{}\": in the statistics, and in no event", shown(key)))
     }

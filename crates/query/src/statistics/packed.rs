@@ -2,6 +2,7 @@
 
 use super::layout::{HEADER_BYTES, PACKED_VERSION, VERSION};
 use zstd::bulk;
+use zstd::zstd_safe::find_frame_compressed_size;
 
 /// Higher levels gain nothing for a few kilobytes.
 const LEVEL: i32 = 3;
@@ -57,6 +58,10 @@ pub(super) fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
     let (filter, compressed) = body.split_at_checked(u32::from_le_bytes([f0, f1, f2, f3]) as usize)?;
     let rest_bytes = u32::from_le_bytes([r0, r1, r2, r3]) as usize;
     if rest_bytes > REST_BYTES_MAX {
+        return None;
+    }
+    // A second frame, which may be skipped, could hold anything.
+    if find_frame_compressed_size(compressed) != Ok(compressed.len()) {
         return None;
     }
     let rest = bulk::decompress(compressed, rest_bytes).ok().filter(|rest| rest.len() == rest_bytes)?;
@@ -126,6 +131,9 @@ mod tests {
         let mut too_long = packed.clone();
         too_long[5..9].copy_from_slice(&u32::MAX.to_le_bytes());
         assert_eq!(unpack_statistics(too_long), Vec::<u8>::new());
+        // A second frame, of bytes that are skipped.
+        let skipped = [&packed[..], b"\x50\x2a\x4d\x18\x07\x00\x00\x00mallory"].concat();
+        assert_eq!(unpack_statistics(skipped), Vec::<u8>::new());
         // Another filter than the header tells of.
         let mut shifted = packed;
         shifted[1] ^= 1;

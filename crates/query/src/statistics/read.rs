@@ -171,11 +171,11 @@ impl<'b> Statistics<'b> {
         let (mut low, mut high) = (0, self.offsets.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            let Some((found, record)) = self.record(middle) else { return Key::Unknown };
+            let Some((found, mut record)) = self.record(middle) else { return Key::Unknown };
             match found.cmp(&*name) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return self.facts(found, record).map_or(Key::Unknown, Key::Present),
+                Ordering::Equal => return self.facts(found, &mut record).map_or(Key::Unknown, Key::Present),
             }
         }
         if self.is_complete() { Key::Absent } else { Key::Unknown }
@@ -184,14 +184,33 @@ impl<'b> Statistics<'b> {
     /// All keys that are listed, in the order in which they are; none in place of one that cannot be read.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
         (0..self.offsets.len()).map(|number| {
-            let (name, record) = self.record(number)?;
-            Some((name, self.facts(name, record)?))
+            let (name, mut record) = self.record(number)?;
+            Some((name, self.facts(name, &mut record)?))
         })
     }
 
     /// Whether a key that is not listed is in no event.
     pub(super) fn is_complete(&self) -> bool {
         self.flags & flags::INCOMPLETE == 0
+    }
+
+    /// Whether each byte between the offsets and the filter belongs to the record of one key, so that all of them can be told.
+    pub(super) fn is_gapless(&self) -> bool {
+        let mut offsets: Vec<u32> = self.offsets.iter().map(|offset| u32::from_le_bytes(*offset)).collect();
+        offsets.sort_unstable();
+        let mut end = HEADER_BYTES + self.offsets.as_flattened().len();
+        for offset in offsets {
+            if offset as usize != end {
+                return false;
+            }
+            let Some(mut record) = self.bytes.get(end..).map(Bytes) else { return false };
+            let facts = record.text().and_then(|name| self.facts(name, &mut record));
+            if !facts.is_some_and(|facts| facts.values.is_none_or(Values::are_gapless)) {
+                return false;
+            }
+            end = self.bytes.len() - record.0.len();
+        }
+        end + self.filter.len() + self.flat.len() == self.bytes.len()
     }
 
     /// The name of a key, and what follows it.
@@ -201,7 +220,8 @@ impl<'b> Statistics<'b> {
         Some((record.text()?, record))
     }
 
-    fn facts(&self, name: &[u8], mut record: Bytes<'b>) -> Option<KeyFacts<'b>> {
+    /// What a record tells behind the name; what follows the record is left.
+    fn facts(&self, name: &[u8], record: &mut Bytes<'b>) -> Option<KeyFacts<'b>> {
         let flags = record.byte()?;
         let events = record.number()?;
         let values = match flags & key_flags::REPEATED {
@@ -211,7 +231,7 @@ impl<'b> Statistics<'b> {
         Some(KeyFacts { events, is_simple: flags & key_flags::SIMPLE != 0, values })
     }
 
-    fn values(&self, name: &[u8], flags: u8, events: u32, mut record: Bytes<'b>) -> Option<Values<'b>> {
+    fn values(&self, name: &[u8], flags: u8, events: u32, record: &mut Bytes<'b>) -> Option<Values<'b>> {
         let missing = self.events.checked_sub(events)?;
         let missing = Tally { count: missing, first: if missing > 0 { record.number()? } else { 0 } };
         let (maps, arrays) = (record.number()?, record.number()?);
@@ -224,7 +244,10 @@ impl<'b> Statistics<'b> {
         let listed_strings = part(key_flags::STRINGS)?.map(Listed);
         let listed_numbers = part(key_flags::NUMBERS)?.map(Listed);
         let range = match part(key_flags::RANGE)? {
-            Some(mut range) => Some((range.extreme()?, range.extreme()?)),
+            Some(mut range) => {
+                let both = (range.extreme()?, range.extreme()?);
+                range.0.is_empty().then_some(Some(both))?
+            }
             None => None,
         };
         let sum = part(key_flags::SUM)?.map(Sum);
@@ -252,6 +275,27 @@ impl<'b> Statistics<'b> {
 }
 
 impl<'b> Values<'b> {
+    /// Whether all that its lists consist of is what they list.
+    fn are_gapless(self) -> bool {
+        let Values { listed_strings, listed_numbers, sum, elsewhere, .. } = self;
+        let listed = |mut list: Listed<'b>| {
+            list.by_ref().for_each(drop);
+            list.0.0.is_empty()
+        };
+        let summed = |mut sum: Sum<'b>| {
+            sum.by_ref().for_each(drop);
+            sum.0.0.is_empty()
+        };
+        let told = |mut events: Elsewhere<'b>| {
+            events.by_ref().for_each(drop);
+            events.events.0.is_empty()
+        };
+        listed_strings.is_none_or(listed)
+            && listed_numbers.is_none_or(listed)
+            && sum.is_none_or(summed)
+            && elsewhere.is_none_or(told)
+    }
+
     /// Whether the string may be among the values; false where it surely is not. It is told as it is stored, without its
     /// quotes, and must have one spelling ([`spelled`]).
     pub(crate) fn may_hold(&self, spelled: &[u8]) -> bool {

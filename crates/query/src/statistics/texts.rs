@@ -9,7 +9,7 @@ use super::{check_statistics, collect_statistics};
 /// `ends` holds the end offset of each document, little-endian.
 ///
 /// Statistics that equal those collected from the documents now are accepted at once. Others, for instance from an earlier version, are checked
-/// as by [`check_statistics`], except for their filter, which holds no texts. Takes time linear in the documents; for statistics that differ, that time for
+/// as by [`check_statistics`], except for their filter, which holds no texts, and must have no byte beside their records. Takes time linear in the documents; for statistics that differ, that time for
 /// each key that they list.
 ///
 /// ```
@@ -42,6 +42,9 @@ pub fn statistics_texts(
     let is_fresh = fresh == unpacked;
     if !is_fresh {
         check_statistics(documents, ends, &unpacked)?;
+        if !read.is_gapless() {
+            return Err(FalseStatistics::with_gaps());
+        }
     }
     let mut texts = 0;
     for key in read.keys() {
@@ -61,4 +64,85 @@ fn values(facts: &KeyFacts<'_>) -> u64 {
         let listed: usize = lists.into_iter().flatten().map(Iterator::count).sum();
         listed as u64 + if values.range.is_some() { 2 } else { 0 }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::layout::HEADER_BYTES;
+
+    const DOCUMENTS: &[u8] = b"{\"User\":\"bob\",\"n\":1}\n{\"User\":\"eve\",\"n\":22}\n";
+    const ENDS: [u32; 2] = [20, 42];
+
+    fn texts(statistics: &[u8]) -> Result<u64, FalseStatistics> {
+        statistics_texts(DOCUMENTS, &ENDS.map(u32::to_le_bytes), statistics)
+    }
+
+    fn fresh() -> Vec<u8> {
+        let mut statistics = Vec::new();
+        collect_statistics(DOCUMENTS, &ENDS, &mut statistics);
+        statistics
+    }
+
+    /// The statistics with a text at a place, to which the offsets of what follows fit.
+    fn with_text_at(place: usize) -> Vec<u8> {
+        let mut statistics = fresh();
+        statistics.splice(place..place, *b"mallory");
+        let keys = usize::from(u16::from_le_bytes([statistics[2], statistics[3]]));
+        for offset in statistics[HEADER_BYTES..HEADER_BYTES + 4 * keys].as_chunks_mut().0 {
+            let now = u32::from_le_bytes(*offset);
+            *offset = if now as usize >= place { now + 7 } else { now }.to_le_bytes();
+        }
+        statistics
+    }
+
+    /// No check has ever looked at these bytes, and a receipt of an erasure says that no erased text is left anywhere.
+    #[test]
+    fn between_records_of_earlier_statistics_there_is_no_room_for_a_text() {
+        let statistics = fresh();
+        assert_eq!(
+            texts(&statistics),
+            Ok(8),
+            "two keys, two strings, two numbers, and the least and the greatest"
+        );
+        let offsets = &statistics[HEADER_BYTES..HEADER_BYTES + 8].as_chunks::<4>().0;
+        let records: Vec<usize> = offsets.iter().map(|offset| u32::from_le_bytes(*offset) as usize).collect();
+        let end = statistics.len() - 1;
+        for place in [records[0], records[1], end] {
+            let told = with_text_at(place);
+            let ends = ENDS.map(u32::to_le_bytes);
+            check_statistics(DOCUMENTS, &ends, &told).expect("they mislead no query");
+            assert_eq!(texts(&told), Err(FalseStatistics::with_gaps()), "at {place}");
+        }
+    }
+
+    #[test]
+    fn within_the_parts_of_earlier_statistics_there_is_no_room_for_a_text() {
+        let statistics = fresh();
+        let mut found = 0;
+        // Wherever a text fits, as the length of a part is made to tell of it.
+        for at in HEADER_BYTES + 8..statistics.len() {
+            let length = usize::from(statistics[at]);
+            let (behind, longer) = (at + 1 + length, statistics[at].wrapping_add(7));
+            if length < 2 || longer >= 0x80 || behind >= statistics.len() {
+                continue;
+            }
+            let mut told = with_text_at(behind);
+            told[at] = longer;
+            found += 1;
+            assert!(texts(&told).is_err(), "a length at {at}");
+        }
+        assert!(found > 4);
+    }
+
+    #[test]
+    fn earlier_statistics_that_tell_less_are_read() {
+        let mut told = fresh();
+        // No key is called simple.
+        let first = u32::from_le_bytes(*told[HEADER_BYTES..].first_chunk().unwrap()) as usize;
+        let flags = first + 1 + usize::from(told[first]);
+        assert_eq!(told[flags] & 1, 1);
+        told[flags] &= !1;
+        assert_eq!(texts(&told), Ok(8));
+    }
 }

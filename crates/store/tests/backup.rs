@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use support::{Row, codec, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, Medium, Simulated};
@@ -94,6 +94,43 @@ fn a_backup_holds_what_a_snapshot_does_and_is_brought_up_to_date() {
         take(&folder, copy).unwrap();
         let backup = Store::open_on(destination(&folder), tiny(), codec()).unwrap();
         assert_eq!((rows(&backup.snapshot()).len(), backup.source_position("web")), (35, Some(35)));
+    }
+}
+
+/// At each flush of a backup, and before each piece that it copies, the store takes events, is sealed and compacted: nothing that these need is held meanwhile, by whichever thread.
+#[test]
+fn appends_wait_for_no_part_of_a_backup() {
+    for copy in [false, true] {
+        let (folder, store) = filled();
+        let taken = Arc::new(AtomicUsize::new(0));
+        let write = {
+            let (store, taken, is_writing) = (store.clone(), Arc::clone(&taken), AtomicBool::new(false));
+            move || {
+                // Its own flushes are none of the backup.
+                if !is_writing.swap(true, SeqCst) {
+                    append(&store, 1);
+                    match taken.fetch_add(1, SeqCst) % 8 {
+                        3 => store.seal().unwrap(),
+                        7 => store.compact().unwrap(),
+                        _ => {}
+                    }
+                    is_writing.store(false, SeqCst);
+                }
+            }
+        };
+        let write = Arc::new(write);
+        for _ in 0..4 {
+            let before = (rows(&store.snapshot()), taken.load(SeqCst));
+            let hook = Arc::clone(&write);
+            folder.before_flush(move || hook());
+            let from = Arc::new(folder.clone());
+            Backup::take_on(from, &*destination(&folder), copy, &mut |_, _| write()).unwrap();
+            folder.before_flush(|| ());
+            assert!(taken.load(SeqCst) > before.1 + 2, "it was written to meanwhile");
+            assert_eq!(shown(&folder).unwrap(), before.0, "it holds what was there when it began");
+            append(&store, 3);
+        }
+        assert_eq!(store.snapshot().verify().unwrap(), []);
     }
 }
 

@@ -228,6 +228,8 @@ impl Inner {
     fn make_room_now(&self, writer: &mut Publishing<'_>) -> bool {
         let directory = &*self.directory;
         let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
+        // A compaction of this process holds what it reads, and the manifest whose room the next one needs.
+        let _nothing_is_read = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // First what readers held until now, and room for the manifest that it takes.
         if retire::sweep(directory, &writer.manifest) {
             return true;
@@ -238,12 +240,7 @@ impl Inner {
         let mut manifest = writer.manifest.clone();
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
         let removed = self.replace_segments(writer, manifest, &[], Written::default(), |_| ());
-        let is_gone = || bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0);
-        if removed.is_ok() && !is_gone() {
-            // A compaction of this process gives it back soon. A reader may hold it, too.
-            drop(self.reading.lock().unwrap_or_else(PoisonError::into_inner));
-            writer.sweep();
-        }
-        removed.is_ok() && is_gone()
+        // A reader may hold it.
+        removed.is_ok() && bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0)
     }
 }

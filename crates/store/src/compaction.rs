@@ -16,7 +16,7 @@ use crate::manifest::SegmentEntry;
 use crate::options::{FlushStats, Layout};
 use crate::recovery::ENDED_LOGS_MAX;
 use crate::segment::{Block, Segment};
-use crate::settings;
+use crate::settings::{self, WhenFull};
 use crate::writer::{Inner, Passed};
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
@@ -89,7 +89,20 @@ impl Inner {
 
     /// Compacts one group of small segments of a tier; false if there is none, or it may not go on.
     pub(crate) fn compact_tier(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
-        self.compact(|segments, bytes, _| tier(segments, bytes), may_go_on)
+        let free = match self.settings().when_full {
+            WhenFull::Fail => None,
+            // It must not take the room for which the oldest events go.
+            WhenFull::RemoveOldest => self.directory.free_bytes(),
+        };
+        let has_room = |segments: &[SegmentEntry], chosen: &[u64]| {
+            let chosen = segments.iter().filter(|entry| chosen.contains(&entry.number));
+            let bytes: u64 = chosen.map(|entry| entry.file_bytes).sum();
+            free.is_none_or(|free| free / 2 >= bytes)
+        };
+        let plan = |segments: &[SegmentEntry], bytes| {
+            tier(segments, bytes).filter(|chosen| has_room(segments, chosen))
+        };
+        self.compact(|segments, bytes, _| plan(segments, bytes), may_go_on)
     }
 
     /// Seals what processes that live for a moment only leave in the log, once it is worth a segment or too old to be kept, and takes one step of compaction.

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
-use crate::format::RESERVE_NAME;
+use crate::format::{HEADER_BYTES, RESERVE_NAME};
 use crate::io::{Directory, File, NameKind};
 
 /// So many bytes are kept for each one of the log. HEURISTIC: a segment of text has its documents, 20 bytes an event where the log has 12, and statistics.
@@ -111,20 +111,39 @@ fn open(directory: &dyn Directory) -> io::Result<Arc<dyn File>> {
     }
     match directory.open_for_writing(RESERVE_NAME) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => directory.create(RESERVE_NAME),
+        Ok(file) if !is_reserve(&*file) => Err(io::ErrorKind::AlreadyExists.into()),
         opened => opened,
     }
+}
+
+/// Whether a file begins with zeros only, as it has nothing else: somebody may have put another one here before stores had reserves.
+fn is_reserve(file: &dyn File) -> bool {
+    file.read_range(0, HEADER_BYTES).is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Removes the file of any process; whether room came free.
 pub(crate) fn remove(directory: &dyn Directory) -> bool {
     let there = directory.kind(RESERVE_NAME);
-    matches!(there, Ok(Some(NameKind::File(bytes))) if directory.remove(RESERVE_NAME).is_ok() && bytes > 0)
+    let Ok(Some(NameKind::File(bytes))) = there else { return false };
+    let is_own = directory.open(RESERVE_NAME).is_ok_and(|file| is_reserve(&*file));
+    is_own && directory.remove(RESERVE_NAME).is_ok() && bytes > 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::io::Simulated;
+
+    #[test]
+    fn another_file_of_that_name_stays() {
+        let folder = Simulated::new();
+        let other = folder.create(RESERVE_NAME).unwrap();
+        other.write_at(0, b"reservations").unwrap();
+        let mut reserve = Reserve::default();
+        reserve.keep(&folder, 100, 1000).unwrap();
+        assert!(!reserve.lend(&folder) && !remove(&folder));
+        assert_eq!(other.read_range(0, 100).unwrap(), b"reservations");
+    }
 
     #[test]
     fn it_grows_in_steps_is_lent_and_is_made_again() {

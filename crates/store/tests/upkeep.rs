@@ -585,7 +585,7 @@ impl Codec for Turnstile {
     }
 }
 
-/// Segments of ten blocks each, of an event each.
+/// Segments of ten events each.
 fn segments_of_ten(store: &Store, count: u64) {
     for segment in 0..count {
         append(store, &(segment * 10..segment * 10 + 10).map(document).collect::<Vec<_>>());
@@ -613,7 +613,7 @@ fn a_compaction_stops_before_any_block_and_leaves_nothing_behind() {
         assert_eq!(rows(&store.snapshot()), all);
         assert_eq!(unfinished(&folder), [""; 0]);
         if is_done || sealed(&store) == 1 {
-            assert!(asks > 80, "{asks}");
+            assert!(asks > 30, "{asks}");
             break;
         }
         assert!(codec.made() - made <= asks);
@@ -630,7 +630,9 @@ fn a_compaction_stops_before_any_block_and_leaves_nothing_behind() {
 fn a_store_that_is_closed_does_not_wait_for_a_compaction() {
     let folder = Simulated::new();
     let codec = Arc::new(Turnstile::default());
-    codec.let_through(80);
+    // A block of text has one event, one in columns two.
+    let blocks = if LAYOUT == Layout::Text { 80 } else { 40 };
+    codec.let_through(blocks);
     let options = Options { segment_bytes: 1 << 20, background: true, ..tiny() };
     let store = Store::open_on(Arc::new(folder.clone()), options.clone(), codec.clone()).unwrap();
     segments_of_ten(&store, 8);
@@ -642,10 +644,10 @@ fn a_store_that_is_closed_does_not_wait_for_a_compaction() {
         let closing = scope.spawn(move || drop(store));
         while !closing.is_finished() {
             codec.let_through(1);
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(50));
         }
     });
-    assert!(codec.made() < 150, "{}", codec.made());
+    assert!(codec.made() < 2 * blocks, "{}", codec.made());
     assert_eq!(unfinished(&folder), [""; 0]);
     let store = open(&folder, &tiny()).unwrap();
     assert_eq!((sealed(&store), rows(&store.snapshot())), (8, all));

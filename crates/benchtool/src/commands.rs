@@ -102,6 +102,12 @@ fn open(folder: &Path, options: Options) -> Result<Store, Failure> {
 /// Warns where files that the manifest does not name hold events: answers may lack them.
 fn warn_of_unnamed(store: &Store) -> Result<(), Failure> {
     let unnamed = store.unnamed()?;
+    if let Some(receipt) = unnamed.iter().find(|file| file.kind == tamias::UnnamedKind::Receipt) {
+        tell!(
+            "warning: {} knows of later events than the store's list of files: an older list was put back, and events may be missing",
+            printable(&receipt.file.display().to_string())
+        );
+    }
     let mut files = unnamed.iter().filter(|file| file.kind == tamias::UnnamedKind::Events);
     if let Some(file) = files.next() {
         let more = match files.count() {

@@ -440,6 +440,9 @@ pub enum UnnamedKind {
     Retired,
     /// A link, a folder, a pipe or a device instead of a file. It is never followed or opened.
     Irregular,
+    /// A receipt that knows of later events than the manifest and the logs do: an older manifest was put in the place of the newest. Opening the store for writing, or
+    /// [`Repair`](crate::Repair), gives none of their arrival numbers to new events; what else the newer manifest named is not known.
+    Receipt,
 }
 
 /// The files that the manifest neither names nor retires, in order of their names. Other names than those of the store's files are nobody's

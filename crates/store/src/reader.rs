@@ -10,11 +10,12 @@ use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::history::Untold;
 use crate::housekeeping::Housekeeping;
-use crate::inventory::{self, Current, Unnamed};
+use crate::inventory::{self, Current, Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
+use crate::receipt::Receipt;
 use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::scrub::{self, Scrub};
@@ -285,9 +286,18 @@ impl Reader {
     /// If the folder cannot be listed, or the store not be read.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, OpenError> {
         let names = inventory::list(&*self.directory)?;
+        // A receipt is written after the events that it knows of.
+        let store = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.store;
+        let (reach, file) = Receipt::reach(&*self.directory, store)?;
         self.snapshot()?;
-        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
-        Ok(inventory::unnamed(&*self.directory, names, &manifest)?)
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let (manifest, next_arrival) = (held.manifest.clone(), held.replayed.next_arrival);
+        drop(held);
+        let mut unnamed = inventory::unnamed(&*self.directory, names, &manifest)?;
+        if next_arrival < reach {
+            unnamed.push(Unnamed { file, bytes: 0, kind: UnnamedKind::Receipt });
+        }
+        Ok(unnamed)
     }
 }
 

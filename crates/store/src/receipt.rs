@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::Stray;
 use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText, unless_refused};
-use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
+use crate::format::{Fields, Key, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
 use crate::io::{Directory, Disk, NameKind, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
@@ -264,6 +264,17 @@ impl Receipt {
             listed.push((receipts.path(&name), receipt));
         }
         Ok(listed)
+    }
+
+    /// The first arrival number that no receipt of this store knows of, and the receipt that knows the last one before it. 0 where there is none; one that is damaged or
+    /// cannot be read tells nothing. Reads all receipts.
+    pub(crate) fn reach(directory: &dyn Directory, store: u128) -> Result<(u64, PathBuf), Failure> {
+        let receipts = match Receipt::list_of(directory, store) {
+            Err(failure) if failure.is_refused() || failure.is_no_folder() => Vec::new(),
+            receipts => receipts?,
+        };
+        let reach = |(file, receipt): (PathBuf, Option<Receipt>)| Some((receipt?.stays.below.min(NUMBER_MAX - 1), file));
+        Ok(receipts.into_iter().filter_map(reach).max().unwrap_or_default())
     }
 
     /// Reads one; nothing where it is damaged.

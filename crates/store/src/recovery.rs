@@ -25,6 +25,7 @@ use crate::log::{Ending, LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
+use crate::receipt::Receipt;
 use crate::replay::{Replayed, beyond_lost, log_damage, open_log};
 use crate::retire;
 use crate::run::Run;
@@ -109,8 +110,11 @@ pub(crate) fn recover(
     // The last one goes on.
     let older = copies.logs.split_last().map_or(&[][..], |(_, older)| older);
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
-    // Numbers of events that only a later manifest named stay theirs.
-    let stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
+    // Numbers of events that only a later manifest named stay theirs, and so do those that a receipt says were erased.
+    let mut stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
+    let (reach, _) = Receipt::reach(&**directory, old.store)?;
+    stale |= replayed.next_arrival < reach;
+    replayed.next_arrival = replayed.next_arrival.max(reach);
     let mut manifest = Manifest {
         number: next_manifest(&names, old.number),
         next_file,

@@ -201,7 +201,10 @@ impl<'a> Work<'a> {
         self.known = (!strays.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
         let mut logs = self.logs()?;
-        let stale = self.take_in(&strays, &mut logs)?;
+        let (reach, _) = Receipt::reach(self.directory, self.old.store)?;
+        let is_behind = logs.next_arrival < reach;
+        logs.next_arrival = logs.next_arrival.max(reach);
+        let stale = self.take_in(&strays, &mut logs)? || is_behind;
         self.set_aside()?;
         rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
         // What a later batch tells stands.

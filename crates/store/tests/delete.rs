@@ -14,8 +14,8 @@ use tamias_store::format::{FileKind, Header};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
 use tamias_store::{
     Block, Cause, Codec, DecodeError, DeleteError, Deleted, Direction, Documents, Event, Key, Layout,
-    NamedPart, OpenError, Options, OwnedDocuments, OwnedTimes, Parts, Reader, Receipt, ReceiptCheck, Repair,
-    Retention, Snapshot, Store, Times,
+    NamedPart, OpenError, Options, OwnedDocuments, OwnedTimes, Parts, Reader, Rebuilt, Receipt, ReceiptCheck,
+    Repair, Retention, Snapshot, Store, Times, UnnamedKind,
 };
 
 /// Events that must be there, by their keys.
@@ -435,6 +435,46 @@ fn an_erased_event_does_not_come_back_with_a_file_that_does() {
     assert_eq!(repair.unnamed.iter().map(|file| file.regained).collect::<Vec<_>>(), [0]);
     let store = open(&folder, &tiny()).unwrap();
     check(&store.snapshot(), &model);
+}
+
+/// They were given to new events, which the next repair took for the erased ones.
+#[test]
+fn numbers_of_erased_events_are_not_given_again_under_an_older_manifest() {
+    for repair_first in [false, true] {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        let (mut model, mut next) = (Model::new(), 0);
+        append(&store, &mut model, &mut next, 20, true, &mut Chance(1));
+        drop(store);
+        let manifest = |folder: &Simulated| folder.list().unwrap().into_iter().filter(|name| name.ends_with(".manifest")).max().unwrap();
+        let (before, older) = (folder.medium(), manifest(&folder));
+        let store = open(&folder, &tiny()).unwrap();
+        let mut erased = Model::new();
+        append(&store, &mut erased, &mut next, 10, true, &mut Chance(2));
+        let keys: Vec<Key> = erased.keys().copied().collect();
+        delete(&store, &mut erased, &keys);
+        assert!(store.erase().unwrap().receipt.is_some());
+        drop(store);
+        let unnamed = || Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap().unnamed().unwrap();
+        assert_eq!(unnamed(), []);
+        folder.remove(&manifest(&folder)).unwrap();
+        folder.create(&older).unwrap().write_at(0, before.contents(before.find(&older).unwrap())).unwrap();
+        let told: Vec<UnnamedKind> = unnamed().iter().map(|file| file.kind).collect();
+        assert_eq!(told, [UnnamedKind::Receipt]);
+        let run = || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+        if repair_first {
+            assert_eq!(run().rebuilt, Some(Rebuilt::Stale));
+        }
+        let store = open(&folder, &tiny()).unwrap();
+        next = store.append(&[Event { instant: 1000, bytes: document(1).as_bytes() }]).unwrap().start;
+        assert!(next >= 30, "{next}");
+        model.insert(Key { instant: 1000, arrival: next }, document(1).into_bytes());
+        drop(store);
+        assert_eq!(unnamed(), []);
+        folder.remove(&manifest(&folder)).unwrap();
+        assert_eq!(run().events, 21);
+        check(&open(&folder, &tiny()).unwrap().snapshot(), &model);
+    }
 }
 
 /// Counts the blocks whose documents are decoded.

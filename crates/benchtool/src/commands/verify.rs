@@ -22,7 +22,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     // What was found is in the exit code, whether anybody hears of it or not.
     let told = unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)));
     let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
-    if damage.is_empty() && contradictions.is_empty() && missed == 0 {
+    let is_behind = unnamed.iter().any(|file| file.kind == UnnamedKind::Receipt);
+    if damage.is_empty() && contradictions.is_empty() && missed == 0 && !is_behind {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         let deep = if args.deep { ", documents and statistics checked" } else { "" };
         let line = format!(
@@ -42,6 +43,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         1 => failures.push(format!("1 file holds {MISSED}")),
         files => failures.push(format!("{files} files hold {MISSED}")),
     }
+    if is_behind {
+        failures.push(BEHIND.to_owned());
+    }
     if !damage.is_empty() {
         failures.push(lost(&damage));
     }
@@ -55,8 +59,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
 
 const MISSED: &str = "events that the store's list of files does not name, because a newer list was lost; `repair` adds what is missing";
 
+const BEHIND: &str = "the store's list of files is older than a receipt, so events may be missing; put the newer list back if you have it, `repair` otherwise";
+
 /// A file in the folder that is none of the store's now.
 fn unnamed_line(file: &Unnamed) -> String {
+    if file.kind == UnnamedKind::Receipt {
+        return format!("ahead: {} knows of later events than the store's list of files", file.file.display());
+    }
     let what = match file.kind {
         UnnamedKind::Events => "holds events of this store, which a newer list of its files must have named",
         UnnamedKind::Manifest => "is a list of the store's files that does not count",

@@ -18,10 +18,12 @@ use crate::retire;
 use crate::segment::{Environment, Segment};
 
 /// A segment or log of this store that no manifest names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stray {
     pub(crate) kind: FileKind,
+    /// The one in its header; where that is damaged, the one in its name.
     pub(crate) number: u64,
+    pub(crate) name: String,
     /// What the survey of the folder said of it.
     found: UnnamedKind,
 }
@@ -32,24 +34,31 @@ impl Stray {
         self.found == UnnamedKind::Retired
     }
 
-    pub(crate) fn name(&self) -> String {
-        self.kind.name(self.number)
+    /// Whether somebody has renamed it.
+    fn is_misnamed(&self) -> bool {
+        self.name != self.kind.name(self.number)
     }
 
     /// The log as a manifest would name it that knows nothing of it.
     fn log_entry(&self, directory: &dyn Directory) -> Result<LogEntry, Failure> {
         // Where the header is damaged the checksums of batches tell.
-        let header = match retire::header(directory, &self.name(), FileKind::Log) {
-            Err(failure) if failure.is_unreadable() => None,
-            header => header?,
-        };
+        let header = unless_refused(retire::header(directory, &self.name, FileKind::Log))?;
         let version = header.map_or(VERSION, |header| header.version);
         Ok(LogEntry { number: self.number, version, length: HEADER_BYTES as u64, ended: false })
     }
 
+    /// The segment as a manifest would name it.
+    fn examine(&self, environment: &Environment) -> Result<Option<SegmentEntry>, Failure> {
+        Segment::examine(&*environment.directory, environment.store, self.number, &self.name)
+    }
+
+    fn segment(&self, entry: SegmentEntry, environment: &Arc<Environment>) -> Arc<Segment> {
+        Arc::new(Segment::new(entry, None, Arc::clone(environment)).under(&self.name))
+    }
+
     /// Opens the log.
     fn open_log(&self, directory: &dyn Directory, store: u128) -> Result<LogReader, Failure> {
-        LogReader::open(directory, store, &self.log_entry(directory)?)
+        LogReader::open(directory, store, &self.log_entry(directory)?, self.name.clone())
     }
 }
 
@@ -58,11 +67,16 @@ pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<V
     let unnamed = inventory::unnamed(directory, inventory::list(directory)?, manifest)?;
     let own = [UnnamedKind::Events, UnnamedKind::Unfinished, UnnamedKind::Retired, UnnamedKind::Unreadable];
     let events = unnamed.iter().filter(|file| own.contains(&file.kind));
-    // Those of unfinished names are nobody's loss.
-    let parsed =
-        events.filter_map(|file| Some((FileKind::parse(file.file.file_name()?.to_str()?)?, file.kind)));
-    let strays = parsed.map(|((kind, number), found)| Stray { kind, number, found });
-    let mut strays: Vec<Stray> = strays.filter(|stray| stray.kind != FileKind::Manifest).collect();
+    let mut strays = Vec::new();
+    for (name, found) in events.filter_map(|file| Some((file.file.file_name()?.to_str()?, file.kind))) {
+        // Those of unfinished names are nobody's loss.
+        let Some((kind @ (FileKind::Segment | FileKind::Log), number)) = FileKind::parse(name) else {
+            continue;
+        };
+        let header = unless_refused(retire::header(directory, name, kind))?;
+        let number = header.map_or(number, |header| header.number);
+        strays.push(Stray { kind, number, name: name.to_owned(), found });
+    }
     // What was retired comes last: the store has its events, if nothing is wrong with it.
     strays.sort_unstable_by_key(|stray| match stray.kind {
         FileKind::Segment => (stray.is_retired(), 0, u64::MAX - stray.number),
@@ -132,14 +146,14 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
         })?;
         return Ok(log.damage.is_empty().then_some(greatest));
     }
-    let Some(entry) = unless_refused(Segment::examine(directory, environment.store, stray.number))? else {
+    let Some(entry) = unless_refused(stray.examine(environment))? else {
         return Ok(None);
     };
     if entry.arrivals.1 != u64::MAX {
         return Ok(Some(entry.arrivals.1));
     }
     // Version 1 does not tell.
-    let blocks = Arc::new(Segment::new(entry, None, Arc::clone(environment))).salvage()?;
+    let blocks = stray.segment(entry, environment).salvage()?;
     let greatest = blocks.events().map(|(key, _)| key.arrival).max();
     Ok(greatest.filter(|_| blocks.damage.is_empty()))
 }
@@ -185,9 +199,9 @@ impl Regained {
         is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
-        let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number)? else {
+        let Some(entry) = stray.examine(environment)? else {
             let damage = Damage {
-                file: environment.directory.path(&stray.name()),
+                file: environment.directory.path(&stray.name),
                 bytes: 0..0,
                 part: None,
                 keys: None,
@@ -196,7 +210,7 @@ impl Regained {
             };
             return Ok(Regained { damage: vec![damage], ..Regained::default() });
         };
-        let segment = Arc::new(Segment::new(entry, None, Arc::clone(environment)));
+        let segment = stray.segment(entry, environment);
         let salvaged = segment.salvage()?;
         let mut regained = Regained { sources: segment.sources()?, ..Regained::default() };
         let mut free = RoaringTreemap::new();
@@ -208,7 +222,7 @@ impl Regained {
         }
         regained.free = free.len();
         *known |= &free;
-        if salvaged.damage.is_empty() && regained.free == regained.events {
+        if salvaged.damage.is_empty() && regained.free == regained.events && !stray.is_misnamed() {
             regained.whole = Some(entry);
         } else {
             let events = salvaged.events().filter(|(key, _)| free.contains(key.arrival));
@@ -240,9 +254,9 @@ impl Regained {
                 mark(sources, name, position);
             }
         })?;
-        regained.damage = log_damage(directory, stray.number, &log);
+        regained.damage = log_damage(directory, &log);
         if let Some(rest) = log.rest(directory)? {
-            regained.damage.push(Damage::of_rest(directory.path(&stray.name()), rest.bytes));
+            regained.damage.push(Damage::of_rest(log.path(directory), rest.bytes));
         }
         regained.rest.sort_unstable_by_key(|(key, _)| *key);
         Ok(regained)

@@ -504,8 +504,8 @@ fn classify(
         (_, FileKind::Manifest) if finished => UnnamedKind::Manifest,
         (None, _) => UnnamedKind::Unreadable,
         // A crash left such files to version 1 under their final names.
-        (Some(Header { version: 1, .. }), FileKind::Segment) => {
-            match Segment::examine(directory, manifest.store, number) {
+        (Some(Header { version: 1, number, .. }), FileKind::Segment) => {
+            match Segment::examine(directory, manifest.store, number, name) {
                 Err(failure) if !failure.is_refused() => return Err(failure),
                 Ok(Some(_)) | Err(_) if finished => UnnamedKind::Events,
                 _ => UnnamedKind::Unfinished,

@@ -273,7 +273,9 @@ impl Receipt {
             Err(failure) if failure.is_refused() || failure.is_no_folder() => Vec::new(),
             receipts => receipts?,
         };
-        let reach = |(file, receipt): (PathBuf, Option<Receipt>)| Some((receipt?.stays.below.min(NUMBER_MAX - 1), file));
+        let reach = |(file, receipt): (PathBuf, Option<Receipt>)| {
+            Some((receipt?.stays.below.min(NUMBER_MAX - 1), file))
+        };
         Ok(receipts.into_iter().filter_map(reach).max().unwrap_or_default())
     }
 

@@ -306,7 +306,7 @@ impl<'a> Replay<'a> {
                 if reader.damage.iter().any(|part| part.events.is_none()) {
                     self.replayed.next_arrival = beyond_lost(self.replayed.next_arrival);
                 }
-                self.damage.extend(log_damage(self.directory, entry.number, &reader));
+                self.damage.extend(log_damage(self.directory, &reader));
                 self.kept.push(*entry);
                 continue;
             }
@@ -346,7 +346,7 @@ impl<'a> Replay<'a> {
 
     /// Opens a log, and keeps others from going on with it, where that can be; before it is read, as whoever has it may be appending.
     fn open_locked(&self, entry: &LogEntry) -> Result<LockedLog, OpenError> {
-        let open = || open_log(self.directory, self.old.store, entry);
+        let open = || open_log(self.directory, self.old.store, entry, entry.name());
         if let Some(lock) = self.lock_log(entry)
             && let Ok(log) = open()
         {

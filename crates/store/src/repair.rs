@@ -141,8 +141,8 @@ struct Work<'a> {
     unkept: BTreeSet<String>,
     /// What went to quarantine so far.
     kept: Vec<Kept>,
-    /// Logs and segments that the manifest names, by their numbers, and the names that somebody has given them.
-    misnamed: BTreeMap<u64, String>,
+    /// Segments and logs that the manifest names, by their own names, and the names that somebody has given them.
+    misnamed: BTreeMap<String, String>,
 }
 
 /// A part of a damaged file that is lost.
@@ -197,7 +197,7 @@ impl<'a> Work<'a> {
     ) -> Result<Repair, OpenError> {
         self.rename_misnamed()?;
         let mut strays = adopt::strays(self.directory, self.old)?;
-        strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name()));
+        strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name));
         self.known = (!strays.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
         let mut logs = self.logs()?;
@@ -290,28 +290,26 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives logs and segments that were renamed their own names again.
-    fn rename_misnamed(&mut self) -> Result<(), OpenError> {
-        let own = self.old.names().filter_map(|own| Some((FileKind::parse(&own)?.1, own)));
-        for (number, own) in own.collect::<Vec<_>>() {
-            let Some(name) = self.misnamed.get(&number) else { continue };
-            if !self.dry_run {
-                let renamed = self.directory.rename(name, &own);
-                renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
-            }
-            if let Some(entry) = self.old.segments.iter().find(|entry| entry.number == number) {
-                self.tell_renamed(number, entry.events);
-            }
+    /// Gives segments and logs that were renamed their own names again.
+    fn rename_misnamed(&mut self) -> Result<(), Failure> {
+        for (own, name) in self.misnamed.iter().filter(|_| !self.dry_run) {
+            let renamed = self.directory.rename(name, own);
+            renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
         }
         Ok(())
     }
 
-    /// Tells of a file that has its own name again, and of how many events came back with it.
-    fn tell_renamed(&mut self, number: u64, regained: u64) {
-        let Some(name) = self.misnamed.get(&number) else { return };
+    /// What a file is called now. One that was renamed has its own name again, unless nothing is to be changed.
+    fn present_name(&self, own: &str) -> String {
+        self.misnamed.get(own).filter(|_| self.dry_run).map_or_else(|| own.to_owned(), String::clone)
+    }
+
+    /// Tells of a file that has its own name again.
+    fn tell_renamed(&mut self, own: &str, events: u64) {
+        let Some(name) = self.misnamed.get(own) else { return };
         self.unnamed.push(RegainedFile {
             file: self.directory.path(name),
-            regained,
+            regained: events,
             known: 0,
             damage: Vec::new(),
             quarantined: None,
@@ -324,23 +322,19 @@ impl<'a> Work<'a> {
         let total = self.old.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
         let mut done = 0u64;
         for entry in &self.old.segments {
-            if self.dry_run && self.misnamed.contains_key(&entry.number) {
-                // It would have its name by now.
-                self.events += entry.events;
-                continue;
-            }
-            let salvaged =
-                Arc::new(Segment::of(*entry, self.old, Arc::clone(&self.environment))).salvage()?;
+            let name = entry.name();
+            let segment = Segment::of(*entry, self.old, Arc::clone(&self.environment));
+            let salvaged = Arc::new(segment.under(&self.present_name(&name))).salvage()?;
             let damage = &salvaged.damage;
             let kept = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
             self.events += kept;
+            self.tell_renamed(&name, kept);
             if let Some(known) = &mut self.known {
                 known.extend(salvaged.events().map(|(key, _)| key.arrival));
             }
             if damage.is_empty() {
                 self.segments.push(*entry);
             } else {
-                let name = entry.name();
                 let quarantined = self.keep(&name)?;
                 let file = self.directory.path(&name);
                 self.files.push(RepairedFile { file, quarantined, kept, damage: damage.clone() });
@@ -387,12 +381,9 @@ impl<'a> Work<'a> {
         let mut readable = Vec::new();
         let before = self.files.len();
         for entry in &self.old.logs {
-            let own = FileKind::Log.name(entry.number);
-            let misnamed = self.misnamed.get(&entry.number).cloned();
-            // In a dry run it has the other name still.
-            let name = misnamed.clone().filter(|_| self.dry_run).unwrap_or_else(|| own.clone());
-            let opened = replay::open_log_under(self.directory, name.clone(), self.old.store, entry)?;
-            let (damage, kept) = match opened {
+            let name = entry.name();
+            let there = self.present_name(&name);
+            let (damage, kept) = match replay::open_log(self.directory, self.old.store, entry, there)? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
@@ -407,14 +398,14 @@ impl<'a> Work<'a> {
                         }
                     })?;
                     logs.next_arrival = logs.next_arrival.max(log.least_arrival);
-                    let damage = replay::log_damage(self.directory, entry.number, &log);
+                    let damage = replay::log_damage(self.directory, &log);
                     readable.push((*entry, log, kept));
                     (damage, kept)
                 }
             };
             self.events += kept;
-            if misnamed.is_some() {
-                self.tell_renamed(entry.number, kept);
+            self.tell_renamed(&name, kept);
+            if self.misnamed.contains_key(&name) {
                 // It may be a copy that lacks the latest events: their numbers stay theirs.
                 logs.next_arrival = beyond_lost(logs.next_arrival);
             }
@@ -542,7 +533,7 @@ impl<'a> Work<'a> {
             if stray.is_retired() && !is_damaged {
                 continue;
             }
-            let name = stray.name();
+            let name = stray.name.clone();
             let regained = match Regained::from(stray, &self.environment, &gone, &may_come_back, &mut known) {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.

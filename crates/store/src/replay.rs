@@ -58,8 +58,8 @@ impl Replayed {
 }
 
 /// A log's damage, in the words of its users.
-pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader) -> Vec<Damage> {
-    let file = directory.path(&FileKind::Log.name(number));
+pub(crate) fn log_damage(directory: &dyn Directory, log: &LogReader) -> Vec<Damage> {
+    let file = log.path(directory);
     let damage = log.damage.iter().map(|damage| Damage {
         file: file.clone(),
         bytes: damage.bytes.clone(),
@@ -71,24 +71,15 @@ pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader
     damage.collect()
 }
 
-/// Opens a log; a missing one is damage, as a manifest names a log only once its file is durable.
+/// Opens a log, which may have another name than its own; a missing one is damage, as a manifest names a log only once its file is durable.
 pub(crate) fn open_log(
     directory: &dyn Directory,
     store: u128,
     entry: &LogEntry,
-) -> Result<Result<LogReader, Damage>, OpenError> {
-    open_log_under(directory, FileKind::Log.name(entry.number), store, entry)
-}
-
-/// The same under a name that may be another than its own.
-pub(crate) fn open_log_under(
-    directory: &dyn Directory,
     name: String,
-    store: u128,
-    entry: &LogEntry,
 ) -> Result<Result<LogReader, Damage>, OpenError> {
     let file = directory.path(&name);
-    let found = match LogReader::open_under(directory, name, store, entry) {
+    let found = match LogReader::open(directory, store, entry, name) {
         Ok(LogReader { newer: Some(found), .. }) => {
             return Err(OpenError::Version { file, found, known: VERSION });
         }

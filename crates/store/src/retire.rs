@@ -35,32 +35,34 @@ pub(crate) fn finish_names(
     Ok(())
 }
 
-/// Logs and segments that the manifest names, by their numbers, that are missing under their own names and here under others: somebody has renamed them. Each says in its header which one it is.
+/// The segments and logs that the manifest names, by their own names, that are missing under these and here under others: somebody has renamed them. Each says in its header which one it is.
 pub(crate) fn misnamed(
     directory: &dyn Directory,
     names: &[String],
     manifest: &Manifest,
-) -> Result<BTreeMap<u64, String>, Failure> {
+) -> Result<BTreeMap<String, String>, Failure> {
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let is_missing = |name: &str| !there.contains(name) && !there.contains(unfinished(name).as_str());
-    let logs = manifest.logs.iter().map(|log| (FileKind::Log, log.number, log.length));
-    let segments = manifest.segments.iter().map(|entry| (FileKind::Segment, entry.number, entry.file_bytes));
-    let missing = logs.chain(segments).filter(|(kind, number, _)| is_missing(&kind.name(*number)));
-    let missing: BTreeMap<u64, (FileKind, u64)> =
-        missing.map(|(kind, number, least)| (number, (kind, least))).collect();
-    let mut misnamed: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+    let segments = manifest.segments.iter().map(|entry| (entry.name(), entry.file_bytes));
+    let logs = manifest.logs.iter().map(|log| (log.name(), log.length));
+    let missing = segments
+        .chain(logs)
+        .filter(|(name, _)| !there.contains(name.as_str()) && !there.contains(unfinished(name).as_str()));
+    let missing: BTreeMap<String, u64> = missing.collect();
+    let mut misnamed: BTreeMap<String, (u64, String)> = BTreeMap::new();
     for name in names.iter().filter(|_| !missing.is_empty()) {
-        let Some((kind @ (FileKind::Log | FileKind::Segment), _)) = FileKind::parse(name) else { continue };
-        let Some(header) = unless_refused(header(directory, name, kind))? else { continue };
-        let Some((own_kind, least)) = missing.get(&header.number) else { continue };
+        let Some((kind @ (FileKind::Segment | FileKind::Log), _)) = FileKind::parse(name) else { continue };
+        let header = unless_refused(header(directory, name, kind))?;
+        let Some(header) = header.filter(|header| header.store == manifest.store) else { continue };
+        let own = kind.name(header.number);
+        let Some(least) = missing.get(&own) else { continue };
         let Ok(Some(NameKind::File(bytes))) = directory.kind(name) else { continue };
         // A copy that was cut short is not taken for the whole one, and an earlier copy of a log not for a longer one.
-        let longest = misnamed.get(&header.number).map_or(0, |(bytes, _)| *bytes);
-        if header.store == manifest.store && kind == *own_kind && bytes >= *least && bytes > longest {
-            misnamed.insert(header.number, (bytes, name.clone()));
+        let longest = misnamed.get(&own).map_or(0, |(bytes, _)| *bytes);
+        if bytes >= *least && bytes > longest {
+            misnamed.insert(own, (bytes, name.clone()));
         }
     }
-    Ok(misnamed.into_iter().map(|(number, (_, name))| (number, name)).collect())
+    Ok(misnamed.into_iter().map(|(own, (_, name))| (own, name)).collect())
 }
 
 impl Manifest {
@@ -118,14 +120,11 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             continue;
         };
         for name in [name.clone(), unfinished(name)] {
-            // Another file may have come to that name meanwhile. One whose header is damaged, or of another number, is in quarantine as well if
+            // Another file may have come to that name meanwhile. One whose header is damaged, or of another number or store, is in quarantine as well if
             // it is to go.
             let own = match header(directory, &name, kind) {
                 Ok(Some(header)) if header.number == number && header.store == manifest.store => true,
-                // A repair has set aside a file of another store.
-                Ok(Some(header)) if header.number == number => is_kept(directory, &name),
-                Ok(Some(header)) => header.store == manifest.store && is_kept(directory, &name),
-                Ok(None) => is_kept(directory, &name),
+                Ok(_) => is_kept(directory, &name),
                 Err(failure) => failure.is_refused() && is_kept(directory, &name),
             };
             if !own || held.contains(&name) {

@@ -446,7 +446,9 @@ fn numbers_of_erased_events_are_not_given_again_under_an_older_manifest() {
         let (mut model, mut next) = (Model::new(), 0);
         append(&store, &mut model, &mut next, 20, true, &mut Chance(1));
         drop(store);
-        let manifest = |folder: &Simulated| folder.list().unwrap().into_iter().filter(|name| name.ends_with(".manifest")).max().unwrap();
+        let manifest = |folder: &Simulated| {
+            folder.list().unwrap().into_iter().filter(|name| name.ends_with(".manifest")).max().unwrap()
+        };
         let (before, older) = (folder.medium(), manifest(&folder));
         let store = open(&folder, &tiny()).unwrap();
         let mut erased = Model::new();
@@ -455,13 +457,15 @@ fn numbers_of_erased_events_are_not_given_again_under_an_older_manifest() {
         delete(&store, &mut erased, &keys);
         assert!(store.erase().unwrap().receipt.is_some());
         drop(store);
-        let unnamed = || Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap().unnamed().unwrap();
+        let unnamed =
+            || Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap().unnamed().unwrap();
         assert_eq!(unnamed(), []);
         folder.remove(&manifest(&folder)).unwrap();
         folder.create(&older).unwrap().write_at(0, before.contents(before.find(&older).unwrap())).unwrap();
         let told: Vec<UnnamedKind> = unnamed().iter().map(|file| file.kind).collect();
         assert_eq!(told, [UnnamedKind::Receipt]);
-        let run = || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+        let run =
+            || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
         if repair_first {
             assert_eq!(run().rebuilt, Some(Rebuilt::Stale));
         }

@@ -541,6 +541,81 @@ fn a_renamed_segment_is_taken_in_again_by_repair() {
     assert_eq!(rows(&open(&folder, &options()).unwrap().snapshot()), expected);
 }
 
+/// A log was read by the number in its name, and nothing in it was whole.
+#[test]
+fn a_renamed_log_is_read_whether_a_manifest_names_it_or_not() {
+    let (_, medium, expected) = before_and_after();
+    let log = names(&medium, ".log").pop().unwrap();
+    let number = u64::from_str_radix(&log[..16], 16).unwrap();
+    // A store is opened meanwhile or not, and its manifest is there or not.
+    for (shift, opened, lost) in [1, 100].into_iter().flat_map(|shift| {
+        [(false, false), (true, false), (false, true), (true, true)]
+            .map(|(opened, lost)| (shift, opened, lost))
+    }) {
+        let folder = Simulated::with(medium.clone());
+        folder.rename(&log, &format!("{:016x}.log", number + shift)).unwrap();
+        if opened {
+            append(&open(&folder, &options()).unwrap(), 3000..3010);
+        }
+        if lost {
+            names(&folder.medium(), ".manifest").iter().for_each(|name| folder.remove(name).unwrap());
+        }
+        let done = repair(&folder);
+        let more = if opened { 10 } else { 0 };
+        assert_eq!(done.events, 1500 + more, "{shift} {opened} {lost} {done:?}");
+        assert_eq!(done.files, [], "nothing was damaged");
+        check_repaired(&folder, &expected, more as usize);
+    }
+}
+
+#[test]
+fn a_segment_whose_own_name_is_taken_is_read_by_the_number_in_its_header() {
+    let (before, after, expected) = before_and_after();
+    // The segment of one history under the name of another, and its own one elsewhere.
+    let segment = names(&after, ".segment").into_iter().find(|name| before.find(name).is_none()).unwrap();
+    let mut medium = after.clone();
+    put(&mut medium, "00000000000000f7.segment", &contents(&after, &segment));
+    alter_name(&mut medium, &segment, &contents(&before, &names(&before, ".segment")[0]));
+    for name in names(&after, ".manifest") {
+        medium.apply(&Change::Remove(name));
+    }
+    let folder = Simulated::with(medium);
+    let done = repair(&folder);
+    assert_eq!(done.events, 1500, "{done:?}");
+    check_repaired(&folder, &expected, 0);
+}
+
+/// Puts other bytes under a name.
+fn alter_name(medium: &mut Medium, name: &str, bytes: &[u8]) {
+    medium.apply(&Change::Remove(name.to_owned()));
+    put(medium, name, bytes);
+}
+
+/// Each repair said that it was in quarantine, and left it where it was: an empty store beside it stayed shut.
+#[test]
+fn a_renamed_file_of_another_store_goes_to_quarantine_once() {
+    let (_, other, _) = before_and_after();
+    for ending in [".log", ".segment"] {
+        let foreign = contents(&other, &names(&other, ending)[0]);
+        for events in [0, 10] {
+            let folder = Simulated::new();
+            let store = open(&folder, &options()).unwrap();
+            append(&store, 0..events);
+            drop(store);
+            let name = format!("000000000000004d{ending}");
+            let mut medium = folder.medium();
+            put(&mut medium, &name, &foreign);
+            let folder = Simulated::with(medium);
+            assert_eq!(open(&folder, &options()).is_ok(), events > 0);
+            let done = repair(&folder);
+            assert!(done.unnamed.len() == 1 && done.unnamed[0].is_foreign, "{done:?}");
+            assert!(folder.medium().find(&name).is_none(), "it is gone from the store");
+            assert_eq!(contents(&folder.medium(), &format!("quarantine/{name}")), foreign);
+            assert_eq!(open(&folder, &options()).unwrap().snapshot().events(), events);
+        }
+    }
+}
+
 #[test]
 fn of_two_renamed_segments_the_one_that_was_cut_short_is_not_taken() {
     let (_, mut medium, expected) = before_and_after();

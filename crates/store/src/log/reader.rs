@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::batch::{StoredBatch, WINDOW_BYTES};
@@ -108,21 +109,12 @@ pub(crate) struct LogReader {
 }
 
 impl LogReader {
-    /// Opens a log that a manifest names.
+    /// Opens a log as a manifest names it, in a file that may have another name than its own.
     pub(crate) fn open(
         directory: &dyn Directory,
         store: u128,
         entry: &LogEntry,
-    ) -> Result<LogReader, Failure> {
-        LogReader::open_under(directory, FileKind::Log.name(entry.number), store, entry)
-    }
-
-    /// Opens a log under a name that may be another than its own.
-    pub(crate) fn open_under(
-        directory: &dyn Directory,
         name: String,
-        store: u128,
-        entry: &LogEntry,
     ) -> Result<LogReader, Failure> {
         let file = named::open_named(directory, &name).map_err(Failure::during(
             directory,
@@ -161,6 +153,11 @@ impl LogReader {
             Err(HeaderFault::Foreign) => reader.report(0, "its header is that of another file"),
         }
         Ok(reader)
+    }
+
+    /// Where it lies, for messages.
+    pub(crate) fn path(&self, directory: &dyn Directory) -> PathBuf {
+        directory.path(&self.name)
     }
 
     /// Takes over what a newer manifest knows of the same log.
@@ -257,7 +254,7 @@ impl LogReader {
         entry: &LogEntry,
         take: impl FnMut(&StoredBatch<'_>),
     ) -> Result<(), Failure> {
-        let mut again = LogReader::open_under(directory, self.name.clone(), self.header.store, entry)?;
+        let mut again = LogReader::open(directory, self.header.store, entry, self.name.clone())?;
         again.read(directory, take)?;
         if again.offset == self.offset && again.damage == self.damage {
             return Ok(());

@@ -20,6 +20,12 @@ pub(crate) struct LogEntry {
     pub(crate) ended: bool,
 }
 
+impl LogEntry {
+    pub(crate) fn name(&self) -> String {
+        FileKind::Log.name(self.number)
+    }
+}
+
 /// A segment as the manifest names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentEntry {
@@ -237,7 +243,7 @@ impl Manifest {
 
     /// The names of all files that this manifest keeps alive.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> + '_ {
-        let logs = self.logs.iter().map(|log| FileKind::Log.name(log.number));
+        let logs = self.logs.iter().map(LogEntry::name);
         logs.chain(self.segments.iter().map(SegmentEntry::name))
     }
 

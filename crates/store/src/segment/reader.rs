@@ -113,6 +113,8 @@ impl Environment {
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) entry: SegmentEntry,
+    /// What its file is called.
+    name: String,
     /// The events of it that are deleted.
     pub(crate) marks: Option<Arc<Marks>>,
     pub(super) environment: Arc<Environment>,
@@ -125,7 +127,12 @@ impl Segment {
         marks: Option<Arc<Marks>>,
         environment: Arc<Environment>,
     ) -> Segment {
-        Segment { entry, marks, environment, loaded: Mutex::new(Weak::new()) }
+        Segment { entry, name: entry.name(), marks, environment, loaded: Mutex::new(Weak::new()) }
+    }
+
+    /// The same segment in a file that has another name than its own.
+    pub(crate) fn under(self, name: &str) -> Segment {
+        Segment { name: name.to_owned(), ..self }
     }
 
     /// The segment as a manifest has it.
@@ -135,7 +142,7 @@ impl Segment {
 
     /// The same segment, read otherwise.
     pub(crate) fn read_by(&self, environment: Arc<Environment>) -> Segment {
-        Segment::new(self.entry, self.marks.clone(), environment)
+        Segment::new(self.entry, self.marks.clone(), environment).under(&self.name)
     }
 
     /// Whether the manifest has the same events of it deleted.
@@ -155,7 +162,7 @@ impl Segment {
 
     /// Where its file lies, for messages.
     pub(crate) fn path(&self) -> PathBuf {
-        self.environment.directory.path(&self.entry.name())
+        self.environment.directory.path(&self.name)
     }
 
     fn damage(&self, found: &'static str) -> ReadError {
@@ -283,7 +290,7 @@ impl Segment {
     /// Opens the segment. Its index has to be whole; what else is wrong with the file as a whole comes beside it, and takes no event away.
     pub(super) fn open(&self, mode: ReadMode) -> Result<(Loaded, Option<Damage>), ReadError> {
         let directory = &*self.environment.directory;
-        let name = self.entry.name();
+        let name = self.name.clone();
         let fail = |operation| Failure::during(directory, &name, operation);
         let file = match named::open_named(directory, &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -348,7 +355,7 @@ impl Segment {
         header: Header,
     ) -> Result<(Index, Option<&'static str>), ReadError> {
         let entry = &self.entry;
-        let fail = || Failure::during(&*self.environment.directory, &entry.name(), Operation::Read);
+        let fail = || Failure::during(&*self.environment.directory, &self.name, Operation::Read);
         let read = |range: Range<u64>| file.read_range(range.start, (range.end - range.start) as usize);
         let end_bytes = entry.index_bytes.saturating_add(Trailer::length(entry.version) as u64);
         // The index is smaller than the file, so no more than that is ever allocated.
@@ -391,17 +398,17 @@ impl Segment {
         Ok(part.and_then(|part| decode_sources(&part)))
     }
 
-    /// What a manifest would say of a segment of this store that none names. Bytes behind its end do not count, even if they look like another end: the last one
+    /// What a manifest would say of a segment of this store that none names, from its file, which may have another name than its own. Bytes behind its end do not count, even if they look like another end: the last one
     /// counts whose index stands before it. Where none does, it is the last one that is whole, whose damage is then told. Reads the file from its end, in most
     /// cases a few kilobytes of it; bytes that the medium does not give back are zeros.
     pub(crate) fn examine(
         directory: &dyn Directory,
         store: u128,
         number: u64,
+        name: &str,
     ) -> Result<Option<SegmentEntry>, Failure> {
-        let name = FileKind::Segment.name(number);
-        let fail = |operation| Failure::during(directory, &name, operation);
-        let file = match directory.open(&name) {
+        let fail = |operation| Failure::during(directory, name, operation);
+        let file = match directory.open(name) {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
                 return Ok(None);
             }

@@ -257,6 +257,11 @@ pub enum OpenError {
         /// The receipt.
         file: PathBuf,
     },
+    /// A file of the store could not be opened, or the medium gives nothing any more: a repair would have to take for lost what may be read another time.
+    #[error(
+        "{0}; nothing was changed. Try again; if all other files can be read and this one cannot, move it out of the store and repair then"
+    )]
+    Unreadable(Failure),
     /// The folder has files of several stores.
     #[error(
         "{} belongs to another store than {}; move the files of one of the two to a folder of their own", .file.display(), .other.display()

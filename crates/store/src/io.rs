@@ -11,6 +11,7 @@ mod folder;
 mod medium;
 #[cfg(any(test, feature = "simulated"))]
 mod simulated;
+mod unreadable;
 mod whole;
 
 pub use disk::Disk;
@@ -21,4 +22,6 @@ pub use folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
 pub use medium::{Chance, Change, Crash, Medium};
 #[cfg(any(test, feature = "simulated"))]
 pub use simulated::Simulated;
-pub use whole::{begins_alike, copy_range, is_unreadable, read_past, write_all_at};
+pub(crate) use unreadable::ask_again;
+pub use unreadable::is_unreadable;
+pub use whole::{begins_alike, copy_range, read_past, write_all_at};

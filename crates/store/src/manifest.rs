@@ -17,7 +17,7 @@ use crate::format::{
     FileKind, HEADER_BYTES, Header, HeaderFault, MANIFEST_BYTES_MAX, NUMBER_MAX, SPARE_NAME, VERSION,
     checksum,
 };
-use crate::io::{Directory, File, Lock, LockKind, NameKind, write_all_at};
+use crate::io::{Directory, File, Lock, LockKind, NameKind, ask_again, write_all_at};
 
 pub(crate) use content::{
     BackupMark, Erasing, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
@@ -81,7 +81,7 @@ impl Manifest {
             let length = file.length().map_err(fail(Operation::Read))?;
             file.read_range(0, length.min(MANIFEST_BYTES_MAX) as usize).map_err(fail(Operation::Read))
         };
-        match read() {
+        match ask_again(Failure::is_unreadable, read) {
             // The first manifest of a store is number 1, and 0 stands for none.
             Ok(_) if number == 0 => Err(ManifestFault::Damaged),
             Ok(bytes) => Manifest::decode(number, &bytes),

@@ -261,7 +261,7 @@ impl Reader {
         let mut manifest = held.manifest.clone();
         // From their beginning again: what was read before this manifest was not told by the one before.
         for entry in &held.manifest.logs {
-            if let Ok(mut log) = replay::open_log(&*self.directory, manifest.store, entry, entry.name())? {
+            if let Ok(mut log) = replay::open_log(&*self.directory, manifest.store, entry)? {
                 log.read(&*self.directory, |_| ())?;
                 if log.damage.is_empty() {
                     let closing = log.offset - log.lasting_bytes();
@@ -413,7 +413,7 @@ impl Held {
         let segments = Arc::new(Segments::new(list.collect()));
         let (mut logs, mut missing) = (Vec::new(), Vec::new());
         for entry in &manifest.logs {
-            match replay::open_log(&**directory, manifest.store, entry, entry.name())? {
+            match replay::open_log(&**directory, manifest.store, entry)? {
                 Ok(log) => logs.push((entry.number, log)),
                 Err(damage) => missing.push(damage),
             }

@@ -346,7 +346,7 @@ impl<'a> Replay<'a> {
 
     /// Opens a log, and keeps others from going on with it, where that can be; before it is read, as whoever has it may be appending.
     fn open_locked(&self, entry: &LogEntry) -> Result<LockedLog, OpenError> {
-        let open = || open_log(self.directory, self.old.store, entry, entry.name());
+        let open = || open_log(self.directory, self.old.store, entry);
         if let Some(lock) = self.lock_log(entry)
             && let Ok(log) = open()
         {

@@ -13,7 +13,7 @@ use roaring::RoaringTreemap;
 use crate::adopt::{self, Regained, Stray};
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key, NUMBER_MAX, SCRUB_NAME};
+use crate::format::{FileKind, Key, NUMBER_MAX, SCRUB_NAME, parse_unfinished};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk, is_unreadable};
@@ -96,6 +96,7 @@ impl Repair {
             kept: Vec::new(),
             told: Sources::new(),
             misnamed,
+            known_by: &basis.known_by,
         };
         work.run(basis.rebuilt, progress)
     }
@@ -111,6 +112,11 @@ const RECEIPT_DAMAGED: &str = "it is damaged or cannot be read, so it is unknown
 /// The same, where not even the receipts can be listed.
 const RECEIPTS_UNREADABLE: &str = "it cannot be read, so it is unknown which events were erased, and no unnamed file is taken in; make it readable, or put the \
                                    folder itself in the place of a link, and repair again";
+
+/// What keeps a repair from looking into a file ends it: nothing is to be concluded from it.
+fn unreadable(failure: Failure) -> OpenError {
+    if failure.is_unreadable() { OpenError::Unreadable(failure) } else { failure.into() }
+}
 
 /// A repair under way.
 struct Work<'a> {
@@ -143,6 +149,8 @@ struct Work<'a> {
     kept: Vec<Kept>,
     /// Segments and logs that the manifest names, by their own names, and the names that somebody has given them.
     misnamed: BTreeMap<String, String>,
+    /// A file that could be read when the repair began.
+    known_by: &'a str,
 }
 
 /// A part of a damaged file that is lost.
@@ -221,6 +229,7 @@ impl<'a> Work<'a> {
             lost_sources: if lost_before > 0 { self.doubtful(lost_before) } else { Vec::new() },
             events: self.events,
         };
+        self.require_medium()?;
         let nothing = repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none();
         if !self.dry_run && (!nothing || !self.quarantined.is_empty()) {
             self.publish(logs, lost_before)?;
@@ -228,6 +237,13 @@ impl<'a> Work<'a> {
             let _ = self.directory.remove(SCRUB_NAME);
         }
         Ok(repair)
+    }
+
+    /// Where the medium has come to give nothing at all, what it did not give is not damaged. A device that is gone while the system still has this file in memory fails the next flush.
+    fn require_medium(&self) -> Result<(), OpenError> {
+        let kind = FileKind::parse(self.known_by).or_else(|| parse_unfinished(self.known_by));
+        let kind = kind.map_or(FileKind::Manifest, |(kind, _)| kind);
+        retire::header(self.directory, self.known_by, kind).map(drop).map_err(unreadable)
     }
 
     fn publish(&mut self, logs: Logs<'_>, sources_lost_before: u64) -> Result<(), OpenError> {
@@ -324,7 +340,8 @@ impl<'a> Work<'a> {
         for entry in &self.old.segments {
             let name = entry.name();
             let segment = Segment::of(*entry, self.old, Arc::clone(&self.environment));
-            let salvaged = Arc::new(segment.under(&self.present_name(&name))).salvage()?;
+            let segment = Arc::new(segment.under(&self.present_name(&name)));
+            let salvaged = segment.salvage().map_err(unreadable)?;
             let damage = &salvaged.damage;
             let kept = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
             self.events += kept;
@@ -383,7 +400,11 @@ impl<'a> Work<'a> {
         for entry in &self.old.logs {
             let name = entry.name();
             let there = self.present_name(&name);
-            let (damage, kept) = match replay::open_log(self.directory, self.old.store, entry, there)? {
+            let opened = replay::open_log_as(self.directory, self.old.store, entry, there);
+            let (damage, kept) = match opened.map_err(|error| match error {
+                OpenError::Failure(failure) => unreadable(failure),
+                error => error,
+            })? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
@@ -396,7 +417,8 @@ impl<'a> Work<'a> {
                         if let Some(known) = known {
                             known.extend(batch.events().map(|(key, _)| key.arrival));
                         }
-                    })?;
+                    })
+                    .map_err(unreadable)?;
                     logs.next_arrival = logs.next_arrival.max(log.least_arrival);
                     let damage = replay::log_damage(self.directory, &log);
                     readable.push((*entry, log, kept));

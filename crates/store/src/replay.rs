@@ -1,6 +1,7 @@
 //! Logs read into memory: what they hold, what is wrong with them, and which arrival numbers are used up by what they lost.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::error::{Damage, OpenError};
 use crate::format::{self, FileKind, VERSION};
@@ -71,8 +72,27 @@ pub(crate) fn log_damage(directory: &dyn Directory, log: &LogReader) -> Vec<Dama
     damage.collect()
 }
 
-/// Opens a log, which may have another name than its own; a missing one is damage, as a manifest names a log only once its file is durable.
+/// Opens a log; one that the medium does not give is damaged.
 pub(crate) fn open_log(
+    directory: &dyn Directory,
+    store: u128,
+    entry: &LogEntry,
+) -> Result<Result<LogReader, Damage>, OpenError> {
+    match open_log_as(directory, store, entry, entry.name()) {
+        Err(OpenError::Failure(failure)) if failure.is_unreadable() => {
+            Ok(Err(lost_log(failure.path, "the medium does not give it back")))
+        }
+        opened => opened,
+    }
+}
+
+/// Damage of a log as a whole.
+fn lost_log(file: PathBuf, found: &'static str) -> Damage {
+    Damage { file, bytes: 0..0, part: None, keys: None, events: None, found }
+}
+
+/// Opens a log, which may have another name than its own; a missing one is damage, as a manifest names a log only once its file is durable.
+pub(crate) fn open_log_as(
     directory: &dyn Directory,
     store: u128,
     entry: &LogEntry,
@@ -84,14 +104,13 @@ pub(crate) fn open_log(
             return Err(OpenError::Version { file, found, known: VERSION });
         }
         Ok(log) => return Ok(Ok(log)),
-        Err(failure) if failure.is_unreadable() => "the medium does not give it back",
         Err(failure) => match failure.source.kind() {
             io::ErrorKind::NotFound => "the file is missing",
             io::ErrorKind::InvalidInput => "it is not a regular file",
             _ => return Err(failure.into()),
         },
     };
-    Ok(Err(Damage { file, bytes: 0..0, part: None, keys: None, events: None, found }))
+    Ok(Err(lost_log(file, found)))
 }
 
 /// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.

@@ -10,7 +10,7 @@ use std::io;
 
 use crate::error::{Failure, Operation, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
-use crate::io::{Directory, LockKind, NameKind};
+use crate::io::{Directory, LockKind, NameKind, ask_again};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
 use crate::named::unfinished;
 use crate::quarantine;
@@ -235,7 +235,7 @@ pub(crate) fn header(
     name: &str,
     kind: FileKind,
 ) -> Result<Option<Header>, Failure> {
-    let head = head(directory, name)?;
+    let head = ask_again(Failure::is_unreadable, || head(directory, name))?;
     Ok(head.and_then(|bytes| Header::decode(kind, &bytes).ok()))
 }
 

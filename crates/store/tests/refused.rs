@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use support::refusing::{Ask, Refusing, unreadable};
 use support::{Row, append_rows, codec, forty, names, rows, tiny};
 use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
-use tamias_store::{Backup, BackupError, Event, Options, Reader, Repair, Store};
+use tamias_store::{Backup, BackupError, Event, OpenError, Options, Reader, Repair, Store};
 
 /// Alters the beginning of a file.
 fn damage_header(folder: &Simulated, name: &str) {
@@ -19,7 +19,7 @@ fn damage_header(folder: &Simulated, name: &str) {
     file.write_at(20, b"XXXX").unwrap();
 }
 
-fn repair(folder: impl Directory + 'static) -> Result<Repair, tamias_store::OpenError> {
+fn repair(folder: impl Directory + 'static) -> Result<Repair, OpenError> {
     Repair::run_on(Arc::new(folder), &tiny(), codec(), false, &mut |_, _| ())
 }
 
@@ -44,7 +44,7 @@ fn a_damaged_header_is_repaired_once_where_files_have_one_name_only() {
 }
 
 #[test]
-fn a_file_that_cannot_be_looked_at_does_not_end_a_repair() {
+fn a_file_that_cannot_be_opened_ends_a_repair_and_nothing_is_changed() {
     let folder = forty();
     let segments = names(&folder, ".segment");
     damage_header(&folder, &segments[1]);
@@ -52,14 +52,64 @@ fn a_file_that_cannot_be_looked_at_does_not_end_a_repair() {
     let odd = Refusing::new(&folder, move |ask, name| {
         (name == bad && matches!(ask, Ask::Look | Ask::Open)).then(unreadable)
     });
-    let repaired = repair(odd).unwrap();
-    assert_eq!(repaired.files.len(), 2);
-    assert!(folder.kind(&segments[0]).unwrap().is_some(), "what nobody could keep is not removed");
+    let before = folder.list().unwrap();
+    let error = repair(odd).unwrap_err();
+    let OpenError::Unreadable(failure) = &error else { panic!("{error}") };
+    assert!(failure.path.ends_with(&segments[0]) && error.to_string().contains("move it out"), "{error}");
+    assert_eq!(folder.list().unwrap(), before);
+    // Whoever moves it away gives it up for now.
+    folder.rename(&segments[0], "elsewhere").unwrap();
+    assert_eq!(repair(folder.clone()).unwrap().files.len(), 2);
     assert!(shown(&folder).iter().map(|row| row.0).eq(10..40), "the others are all there");
-    // The medium gives it back later: no opening has removed it.
+    // The medium gives it back later.
+    folder.rename("elsewhere", &segments[0]).unwrap();
     let regained = repair(folder.clone()).unwrap();
     assert_eq!(regained.unnamed.iter().map(|file| file.regained).sum::<u64>(), 10);
     assert_eq!(shown(&folder).len(), 40);
+}
+
+/// One failing call took a sound segment out of the store.
+#[test]
+fn a_read_or_an_opening_that_fails_once_takes_nothing_out_of_the_store() {
+    let calls = {
+        let folder = forty();
+        let from = folder.calls();
+        repair(folder.clone()).unwrap();
+        folder.calls() - from
+    };
+    for at in 0..calls {
+        let folder = forty();
+        folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind: FaultKind::Unreadable }));
+        let repaired = repair(folder.clone()).unwrap();
+        assert_eq!((repaired.files.len(), repaired.events), (0, 40), "call {at}");
+    }
+    for name in names(&forty(), ".segment").into_iter().chain(names(&forty(), ".log")) {
+        let (folder, asked) = (forty(), AtomicBool::new(false));
+        let odd = Refusing::new(&folder, move |ask, asked_for| {
+            let first = ask == Ask::Open && asked_for == name && !asked.swap(true, Relaxed);
+            first.then(unreadable)
+        });
+        let repaired = repair(odd).unwrap();
+        assert_eq!((repaired.files.len(), repaired.events), (0, 40));
+    }
+}
+
+/// The store was emptied, as if each file by itself were damaged.
+#[test]
+fn a_medium_that_gives_nothing_any_more_is_no_damage() {
+    let folder = forty();
+    let (before, from) = (folder.list().unwrap(), folder.calls());
+    repair(folder.clone()).unwrap();
+    for at in 0..folder.calls() - from {
+        let folder = forty();
+        folder.fail(Some(Fault { at: folder.calls() + at, forever: true, kind: FaultKind::Unreadable }));
+        match repair(folder.clone()) {
+            Ok(repaired) => assert_eq!((repaired.files.len(), repaired.events), (0, 40), "call {at}"),
+            Err(_) => assert_eq!(folder.list().unwrap(), before, "call {at}"),
+        }
+        folder.fail(None);
+        assert_eq!(repair(folder.clone()).unwrap().files, []);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
 #[cfg(target_os = "linux")]
-use super::whole::is_unreadable;
+use super::unreadable::{ask_again, is_unreadable};
 
 /// A folder of the operating system's file system.
 #[derive(Debug)]
@@ -354,10 +354,14 @@ impl File for DiskFile {
         let mut bytes = Vec::with_capacity(length);
         while bytes.len() < length {
             let at = offset + bytes.len() as u64;
-            match rustix::io::pread(&self.0, rustix::buffer::spare_capacity(&mut bytes), at) {
-                Ok(0) => break,
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            let read = ask_again(is_unreadable, || {
+                match rustix::io::pread(&self.0, rustix::buffer::spare_capacity(&mut bytes), at) {
+                    Err(rustix::io::Errno::INTR) => Ok(None),
+                    read => Ok::<_, io::Error>(Some(read?)),
+                }
+            });
+            if read? == Some(0) {
+                break;
             }
         }
         bytes.truncate(length);

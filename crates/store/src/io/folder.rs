@@ -7,6 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::unreadable::{ask_again, is_unreadable};
+
 /// A folder that holds one store. Of what has a name in it only regular files are opened and locked: a symbolic link is never
 /// followed, a pipe never waited for.
 pub trait Directory: Send + Sync + Debug {
@@ -92,11 +94,11 @@ pub trait File: Send + Sync + Debug {
     fn expect_scattered_reads(&self) {}
     /// Reads at `offset` and returns how many bytes were read; 0 at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Fills the buffer as far as the file goes, and returns how far that was.
+    /// Fills the buffer as far as the file goes, and returns how far that was. What cannot be read is asked for again before that is an error.
     fn read_full_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match self.read_at(offset + filled as u64, rest) {
+            match ask_again(is_unreadable, || self.read_at(offset + filled as u64, rest)) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -105,7 +107,7 @@ pub trait File: Send + Sync + Debug {
         }
         Ok(filled)
     }
-    /// Reads `length` bytes from `offset` on, or as many as there are.
+    /// Reads `length` bytes from `offset` on, or as many as there are, as [`read_full_at`](File::read_full_at) does.
     fn read_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         let read = self.read_full_at(offset, &mut bytes)?;

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use super::folder::File;
+use super::unreadable::is_unreadable;
 
 /// Writes all bytes, going on after short and interrupted writes.
 pub fn write_all_at(file: &dyn File, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
@@ -78,28 +79,6 @@ pub fn begins_alike(one: &dyn File, other: &dyn File, length: u64) -> io::Result
         at += bytes as u64;
     }
     Ok(true)
-}
-
-/// Whether an error says that the medium does not give the bytes back, so that they are damaged, rather than that the system is
-/// short of something or forbids it.
-pub fn is_unreadable(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        // Block devices say EIO, ENODATA ("critical medium error"), EILSEQ (protection information) or EREMOTEIO; file systems
-        // EBADMSG and EUCLEAN where a checksum of their own does not hold; `madvise` EFAULT and EHWPOISON.
-        #[cfg(target_os = "linux")]
-        const MORE: [i32; 6] =
-            [libc::ENODATA, libc::EILSEQ, libc::EREMOTEIO, libc::EBADMSG, libc::EUCLEAN, libc::EHWPOISON];
-        #[cfg(not(target_os = "linux"))]
-        const MORE: [i32; 0] = [];
-        matches!(error.raw_os_error(), Some(libc::EIO | libc::EFAULT))
-            || error.raw_os_error().is_some_and(|code| MORE.contains(&code))
-    }
-    #[cfg(not(unix))]
-    {
-        // ERROR_CRC and ERROR_SECTOR_NOT_FOUND, ERROR_READ_FAULT, ERROR_IO_DEVICE.
-        matches!(error.raw_os_error(), Some(23 | 27 | 30 | 1117))
-    }
 }
 
 /// The smallest piece of a medium that is passed over when it cannot be read.

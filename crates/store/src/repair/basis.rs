@@ -12,6 +12,8 @@ use crate::retire;
 pub(super) struct Basis {
     pub(super) manifest: Manifest,
     pub(super) rebuilt: Option<Rebuilt>,
+    /// The file by which the store was recognised.
+    pub(super) known_by: String,
 }
 
 impl Basis {
@@ -26,7 +28,8 @@ impl Basis {
         };
         if let Some(manifest) = chosen {
             let damaged = found.damaged_after(directory, &names, manifest)?;
-            return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
+            let rebuilt = damaged.map(|_| Rebuilt::Damaged);
+            return Ok(Basis { manifest: manifest.clone(), rebuilt, known_by: manifest.name() });
         }
         let mut owner: Option<(&String, u128)> = None;
         for name in &names {
@@ -41,13 +44,13 @@ impl Basis {
                 None => owner = Some((name, store)),
             }
         }
-        let Some((_, store)) = owner else {
+        let Some((known_by, store)) = owner else {
             // What an interrupted creation leaves behind is no store either.
             return Err(inventory::find_manifest(directory, false)
                 .err()
                 .unwrap_or_else(|| inventory::missing(directory)));
         };
         let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
-        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
+        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt), known_by: known_by.clone() })
     }
 }

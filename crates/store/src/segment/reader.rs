@@ -17,7 +17,7 @@ use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
 };
-use crate::io::{Directory, File, is_unreadable, read_past};
+use crate::io::{Directory, File, read_past};
 use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
 use crate::marks::{Marks, Stretch};
 use crate::named;
@@ -287,23 +287,37 @@ impl Segment {
         Ok(opened)
     }
 
-    /// Opens the segment. Its index has to be whole; what else is wrong with the file as a whole comes beside it, and takes no event away.
-    pub(super) fn open(&self, mode: ReadMode) -> Result<(Loaded, Option<Damage>), ReadError> {
+    /// Opens the file.
+    pub(super) fn open_file(&self) -> Result<Arc<dyn File>, ReadError> {
+        let directory = &*self.environment.directory;
+        match named::open_named(directory, &self.name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.damage("the file is missing")),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(self.damage("it is not a regular file"))
+            }
+            opened => Ok(opened.map_err(Failure::during(directory, &self.name, Operation::Open))?),
+        }
+    }
+
+    /// Opens the segment; a file that the medium does not give is damaged.
+    fn open(&self, mode: ReadMode) -> Result<(Loaded, Option<Damage>), ReadError> {
+        match self.open_file() {
+            Err(ReadError::Failure(failure)) if failure.is_unreadable() => {
+                Err(self.damage("the medium does not give it back"))
+            }
+            file => self.open_in(file?, mode),
+        }
+    }
+
+    /// Opens the segment in its file. Its index has to be whole; what else is wrong with the file as a whole comes beside it, and takes no event away.
+    pub(super) fn open_in(
+        &self,
+        file: Arc<dyn File>,
+        mode: ReadMode,
+    ) -> Result<(Loaded, Option<Damage>), ReadError> {
         let directory = &*self.environment.directory;
         let name = self.name.clone();
         let fail = |operation| Failure::during(directory, &name, operation);
-        let file = match named::open_named(directory, &name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(self.damage("the file is missing"));
-            }
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                return Err(self.damage("it is not a regular file"));
-            }
-            Err(error) if is_unreadable(&error) => {
-                return Err(self.damage("the medium does not give it back"));
-            }
-            opened => opened.map_err(fail(Operation::Open))?,
-        };
         let is_scattered = mode == ReadMode::Map && self.entry.column_blocks > 0;
         if is_scattered {
             file.expect_scattered_reads();

@@ -28,10 +28,10 @@ impl Salvaged {
 
 impl Segment {
     /// Finds the blocks that are whole, by plain reads. Where only the header, the trailer or what was added at the end is wrong, all of them
-    /// can be: the manifest knows what stood there.
+    /// can be: the manifest knows what stood there. A file that cannot be opened at all is no damage, but a failure: nothing is to be concluded from it.
     pub(crate) fn salvage(self: &Arc<Segment>) -> Result<Salvaged, Failure> {
         let mut salvaged = Salvaged { blocks: Vec::new(), damage: Vec::new() };
-        let (opened, flaw) = match self.open(ReadMode::Plain) {
+        let (opened, flaw) = match self.open_file().and_then(|file| self.open_in(file, ReadMode::Plain)) {
             Ok(opened) => opened,
             Err(ReadError::Damaged(damage)) => {
                 salvaged.damage.push(damage);

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use roaring::RoaringTreemap;
-
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
@@ -11,11 +9,10 @@ use crate::inventory::{self, UnnamedKind};
 use crate::io::Directory;
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
-use crate::marks::Arrivals;
 use crate::options::{Options, ReadMode};
 use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
-use crate::segment::{Environment, Segment};
+use crate::segment::{Environment, Salvaged, Segment};
 
 /// A segment or log of this store that no manifest names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,47 +155,40 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
     Ok(greatest.filter(|_| blocks.damage.is_empty()))
 }
 
-/// What a stray holds that the store has lost.
-#[derive(Default)]
-pub(crate) struct Regained {
-    /// The segment as it is, if all of it is whole, and all its arrival numbers are free.
-    pub(crate) whole: Option<SegmentEntry>,
-    /// Otherwise the events that are, in order.
-    pub(crate) rest: Vec<(Key, Vec<u8>)>,
-    /// How many events of it are free, and how many are whole.
-    pub(crate) free: u64,
-    pub(crate) events: u64,
+/// What a stray holds, read whole.
+pub(crate) struct Held {
+    /// The segment as a manifest would name it, if all of it is whole and it has its own name.
+    pub(crate) entry: Option<SegmentEntry>,
+    events: Events,
     /// What of it cannot be used.
     pub(crate) damage: Vec<Damage>,
     /// Where sources stood; `None` if it does not tell.
     pub(crate) sources: Option<Sources>,
 }
 
-impl Regained {
-    /// Looks through a stray for events whose arrival numbers are not known yet, nor those of events that are gone for good, and adds these to
-    /// the known ones.
-    pub(crate) fn from(
-        stray: &Stray,
-        environment: &Arc<Environment>,
-        gone: &Arrivals,
-        may_come_back: &dyn Fn(Key) -> bool,
-        known: &mut RoaringTreemap,
-    ) -> Result<Regained, OpenError> {
-        let is_free = |key: Key, known: &RoaringTreemap| {
-            !known.contains(key.arrival) && !gone.contains(key.arrival) && may_come_back(key)
-        };
+/// Events in the order of their keys.
+enum Events {
+    Salvaged(Salvaged),
+    Copied(Vec<(Key, Vec<u8>)>),
+}
+
+impl Held {
+    pub(crate) fn in_stray(stray: &Stray, environment: &Arc<Environment>) -> Result<Held, OpenError> {
         match stray.kind {
-            FileKind::Log => Regained::from_log(stray, environment, &is_free, known),
-            _ => Regained::from_segment(stray, environment, &is_free, known),
+            FileKind::Log => Held::in_log(stray, environment),
+            _ => Held::in_segment(stray, environment),
         }
     }
 
-    fn from_segment(
-        stray: &Stray,
-        environment: &Arc<Environment>,
-        is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
-        known: &mut RoaringTreemap,
-    ) -> Result<Regained, OpenError> {
+    /// All events that are whole, in order.
+    pub(crate) fn events(&self) -> Box<dyn Iterator<Item = (Key, &[u8])> + '_> {
+        match &self.events {
+            Events::Salvaged(salvaged) => Box::new(salvaged.events()),
+            Events::Copied(events) => Box::new(events.iter().map(|(key, document)| (*key, &**document))),
+        }
+    }
+
+    fn in_segment(stray: &Stray, environment: &Arc<Environment>) -> Result<Held, OpenError> {
         let Some(entry) = stray.examine(environment)? else {
             let damage = Damage {
                 file: environment.directory.path(&stray.name),
@@ -208,57 +198,32 @@ impl Regained {
                 events: None,
                 found: "its end is not one that was written, so that nothing in it is found",
             };
-            return Ok(Regained { damage: vec![damage], ..Regained::default() });
+            let (events, damage) = (Events::Copied(Vec::new()), vec![damage]);
+            return Ok(Held { entry: None, events, damage, sources: None });
         };
         let segment = stray.segment(entry, environment);
-        let salvaged = segment.salvage()?;
-        let mut regained = Regained { sources: segment.sources()?, ..Regained::default() };
-        let mut free = RoaringTreemap::new();
-        for (key, _) in salvaged.events() {
-            regained.events += 1;
-            if is_free(key, known) {
-                free.insert(key.arrival);
-            }
-        }
-        regained.free = free.len();
-        *known |= &free;
-        if salvaged.damage.is_empty() && regained.free == regained.events && !stray.is_misnamed() {
-            regained.whole = Some(entry);
-        } else {
-            let events = salvaged.events().filter(|(key, _)| free.contains(key.arrival));
-            regained.rest = events.map(|(key, document)| (key, document.to_vec())).collect();
-        }
-        regained.damage = salvaged.damage;
-        Ok(regained)
+        let mut salvaged = segment.salvage()?;
+        let damage = std::mem::take(&mut salvaged.damage);
+        let is_whole = damage.is_empty() && !stray.is_misnamed();
+        let (entry, sources) = (is_whole.then_some(entry), segment.sources()?);
+        Ok(Held { entry, events: Events::Salvaged(salvaged), damage, sources })
     }
 
-    fn from_log(
-        stray: &Stray,
-        environment: &Arc<Environment>,
-        is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
-        known: &mut RoaringTreemap,
-    ) -> Result<Regained, OpenError> {
+    fn in_log(stray: &Stray, environment: &Arc<Environment>) -> Result<Held, OpenError> {
         let directory = &*environment.directory;
-        let mut regained = Regained { sources: Some(Sources::new()), ..Regained::default() };
+        let (mut events, mut sources) = (Vec::new(), Sources::new());
         let mut log = stray.open_log(directory, environment.store)?;
         log.read(directory, |batch| {
-            for (key, document) in batch.events() {
-                regained.events += 1;
-                if is_free(key, known) {
-                    known.insert(key.arrival);
-                    regained.free += 1;
-                    regained.rest.push((key, document.to_vec()));
-                }
-            }
-            if let (Some(sources), Some((name, position))) = (&mut regained.sources, batch.source_mark()) {
-                mark(sources, name, position);
+            events.extend(batch.events().map(|(key, document)| (key, document.to_vec())));
+            if let Some((name, position)) = batch.source_mark() {
+                mark(&mut sources, name, position);
             }
         })?;
-        regained.damage = log_damage(directory, &log);
+        let mut damage = log_damage(directory, &log);
         if let Some(rest) = log.rest(directory)? {
-            regained.damage.push(Damage::of_rest(log.path(directory), rest.bytes));
+            damage.push(Damage::of_rest(log.path(directory), rest.bytes));
         }
-        regained.rest.sort_unstable_by_key(|(key, _)| *key);
-        Ok(regained)
+        events.sort_unstable_by_key(|(key, _)| *key);
+        Ok(Held { entry: None, events: Events::Copied(events), damage, sources: Some(sources) })
     }
 }

@@ -2,15 +2,17 @@
 //! durable.
 
 mod basis;
+mod origin;
 mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::adopt::{self, Regained, Stray};
+use crate::adopt::{self, Held, Stray};
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX, SCRUB_NAME, parse_unfinished};
@@ -29,6 +31,7 @@ use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Unwritten, Written, write_sorted};
 
 use basis::Basis;
+use origin::{Origin, Origins, Rivals};
 pub use report::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
@@ -86,6 +89,7 @@ impl Repair {
             unnamed: Vec::new(),
             left: Vec::new(),
             known: None,
+            origins: Origins::default(),
             written: Written::default(),
             segments: Vec::new(),
             events: 0,
@@ -131,6 +135,8 @@ struct Work<'a> {
     left: Vec<LeftFile>,
     /// The arrival numbers of all events that the store holds, where strays have to be held against them.
     known: Option<RoaringTreemap>,
+    /// Where they come from, where there are strays.
+    origins: Origins,
     /// New segments, under their unfinished names.
     written: Written,
     /// The segments after the repair.
@@ -326,6 +332,7 @@ impl<'a> Work<'a> {
         self.unnamed.push(RegainedFile {
             file: self.directory.path(name),
             regained: events,
+            renumbered: 0,
             known: 0,
             damage: Vec::new(),
             quarantined: None,
@@ -347,7 +354,9 @@ impl<'a> Work<'a> {
             self.events += kept;
             self.tell_renamed(&name, kept);
             if let Some(known) = &mut self.known {
-                known.extend(salvaged.events().map(|(key, _)| key.arrival));
+                let numbers = salvaged.events().map(|(key, _)| key.arrival).collect();
+                *known |= &numbers;
+                self.origins.add(Origin::Segment(segment), &numbers);
             }
             if damage.is_empty() {
                 self.segments.push(*entry);
@@ -400,25 +409,29 @@ impl<'a> Work<'a> {
         for entry in &self.old.logs {
             let name = entry.name();
             let there = self.present_name(&name);
-            let opened = replay::open_log_as(self.directory, self.old.store, entry, there);
+            let opened = replay::open_log_as(self.directory, self.old.store, entry, there.clone());
             let (damage, kept) = match opened.map_err(|error| match error {
                 OpenError::Failure(failure) => unreadable(failure),
                 error => error,
             })? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
-                    let mut kept = 0;
-                    let (known, told) = (&mut self.known, &mut self.told);
+                    let (mut kept, mut numbers) = (0, RoaringTreemap::new());
+                    let (is_known, told) = (self.known.is_some(), &mut self.told);
                     log.read(self.directory, |batch| {
                         if let Some((name, position)) = batch.source_mark() {
                             mark(told, name, position);
                         }
                         kept += u64::from(batch.frame.events);
-                        if let Some(known) = known {
-                            known.extend(batch.events().map(|(key, _)| key.arrival));
+                        if is_known {
+                            numbers.extend(batch.events().map(|(key, _)| key.arrival));
                         }
                     })
                     .map_err(unreadable)?;
+                    if let Some(known) = &mut self.known {
+                        *known |= &numbers;
+                        self.origins.add(Origin::Log(*entry, there.clone()), &numbers);
+                    }
                     logs.next_arrival = logs.next_arrival.max(log.least_arrival);
                     let damage = replay::log_damage(self.directory, &log);
                     readable.push((*entry, log, kept));
@@ -548,15 +561,15 @@ impl<'a> Work<'a> {
         let mut came_back = false;
         let lost = self.lost();
         let is_damaged = !self.files.is_empty();
+        // Events of these strays, by their numbers, which are those of other events.
+        let mut conflicting = Vec::new();
         for stray in strays {
-            let may_come_back =
-                |key: Key| !stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key));
             // Only where something is lost can it be in what was taken out.
             if stray.is_retired() && !is_damaged {
                 continue;
             }
             let name = stray.name.clone();
-            let regained = match Regained::from(stray, &self.environment, &gone, &may_come_back, &mut known) {
+            let held = match Held::in_stray(stray, &self.environment) {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.
                     let file = self.directory.path(&name);
@@ -564,47 +577,95 @@ impl<'a> Work<'a> {
                     self.unkept.insert(name);
                     continue;
                 }
-                regained => regained?,
+                held => held?,
             };
-            match &regained.sources {
+            let (mut events, mut free, mut rivals) = (0, RoaringTreemap::new(), Rivals::new());
+            for (key, document) in held.events() {
+                events += 1;
+                let may_come_back = !stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key));
+                if gone.contains(key.arrival) || !may_come_back {
+                    continue;
+                }
+                if !known.contains(key.arrival) {
+                    free.insert(key.arrival);
+                } else if !stray.is_retired() {
+                    rivals.insert(key.arrival, (key.instant, document));
+                }
+            }
+            let conflicts = self.origins.conflicts(rivals, &self.environment)?;
+            known |= &free;
+            match &held.sources {
                 Some(sources) => {
                     sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, mark_.clone()))
                 }
-                None if regained.free > 0 => self.untold = self.untold.max(known.max()),
+                None if !free.is_empty() => self.untold = self.untold.max(known.max()),
                 None => {}
             }
-            if stray.is_retired() && regained.free == 0 {
+            if stray.is_retired() && free.is_empty() {
                 continue;
             }
-            came_back |= regained.free > 0 && !stray.is_retired();
-            self.events += regained.free;
-            let quarantined = match regained.whole {
+            let regained = free.len() + conflicts.len();
+            came_back |= regained > 0 && !stray.is_retired();
+            self.events += regained;
+            let quarantined = match held.entry.filter(|_| free.len() == events) {
                 Some(entry) => {
                     self.segments.push(entry);
                     None
                 }
                 None => {
-                    let events = regained.rest.iter();
-                    let events: Vec<(Key, &[u8])> =
-                        events.map(|(key, document)| (*key, document.as_slice())).collect();
-                    self.write(&events)?;
+                    let events = held.events().filter(|(key, _)| free.contains(key.arrival));
+                    self.write(&events.collect::<Vec<_>>())?;
                     self.quarantined.insert(name.clone());
                     self.keep(&name)?
                 }
             };
             self.unnamed.push(RegainedFile {
                 file: self.directory.path(&name),
-                regained: regained.free,
-                known: regained.events - regained.free,
-                damage: regained.damage,
+                regained,
+                renumbered: conflicts.len(),
+                known: events - regained,
+                damage: held.damage,
                 quarantined,
                 is_foreign: false,
             });
+            self.origins.add(Origin::Stray(stray.clone()), &free);
+            if !conflicts.is_empty() {
+                conflicting.push((stray, conflicts));
+            }
         }
         if let Some(greatest) = known.max() {
             logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
         }
+        self.renumber(&conflicting, logs)?;
         Ok(came_back)
+    }
+
+    /// Gives events new arrival numbers whose own ones other events of the store have: an older manifest was put in the place of a newer one while events were
+    /// appended. No other file can have the new numbers, not even one that cannot be read.
+    fn renumber(
+        &mut self,
+        conflicting: &[(&Stray, RoaringTreemap)],
+        logs: &mut Logs<'_>,
+    ) -> Result<(), OpenError> {
+        for (place, (stray, numbers)) in conflicting.iter().enumerate() {
+            if place == 0 {
+                logs.next_arrival = beyond_lost(logs.next_arrival);
+            }
+            if logs.next_arrival + numbers.len() >= NUMBER_MAX {
+                let none_left =
+                    io::Error::other("no arrival numbers are left for its events; move it out of the store");
+                return Err(Failure::during(self.directory, &stray.name, Operation::Read)(none_left).into());
+            }
+            let held = Held::in_stray(stray, &self.environment)?;
+            let events = held.events().filter(|(key, _)| numbers.contains(key.arrival));
+            let events: Vec<(Key, &[u8])> = (logs.next_arrival..)
+                .zip(events)
+                .map(|(arrival, (key, document))| (Key { arrival, ..key }, document))
+                .collect();
+            self.write(&events)?;
+            logs.next_arrival += events.len() as u64;
+        }
+        Ok(())
     }
 
     /// The sources of which it was lost where they stood, and an empty name for all that are not known.
@@ -631,6 +692,7 @@ impl<'a> Work<'a> {
                 self.unnamed.push(RegainedFile {
                     file: file.file.clone(),
                     regained: 0,
+                    renumbered: 0,
                     known: 0,
                     damage: Vec::new(),
                     quarantined,

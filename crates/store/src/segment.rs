@@ -14,4 +14,5 @@ pub use block::Block;
 pub use column_block::ColumnBlock;
 pub(crate) use numbers::Numbers;
 pub(crate) use reader::{Beside, Environment, Segment};
+pub(crate) use salvage::Salvaged;
 pub(crate) use writer::{Sealed, Unwritten, Written, write_sorted};

@@ -10,8 +10,8 @@ use support::{Row, append_rows, open, row, rows, tiny};
 use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
-    Event, OpenError, Options, Reader, Rebuilt, Removed, Repair, Retention, SourcePosition, Store, Unnamed,
-    UnnamedKind,
+    Event, OpenError, Options, Reader, Rebuilt, RegainedFile, Removed, Repair, Retention, SourcePosition,
+    Store, Unnamed, UnnamedKind,
 };
 
 fn options() -> Options {
@@ -60,6 +60,12 @@ fn names(medium: &Medium, ending: &str) -> Vec<String> {
 
 fn contents(medium: &Medium, name: &str) -> Vec<u8> {
     medium.contents(medium.find(name).unwrap()).to_vec()
+}
+
+/// Whether a file has a document, as text or as the columns of these tests have it.
+fn holds(file: &[u8], document: &[u8]) -> bool {
+    let turned = support::turned(document);
+    file.windows(document.len()).any(|window| window == document || window == turned)
 }
 
 fn put(medium: &mut Medium, name: &str, bytes: &[u8]) {
@@ -297,7 +303,7 @@ fn a_manifest_of_another_store_is_refused_by_name_and_left_alone() {
 #[test]
 fn a_segment_of_another_history_is_set_aside_aloud() {
     // After the backup of 700 events was put back in the old way, other events got the numbers of those that came later.
-    let (before, after, _) = before_and_after();
+    let (before, after, of_after) = before_and_after();
     let folder = Simulated::with(before.clone());
     let store = open(&folder, &options()).unwrap();
     append(&store, 2000..2400);
@@ -314,11 +320,67 @@ fn a_segment_of_another_history_is_set_aside_aloud() {
     missing.iter().for_each(|name| put(&mut medium, name, &contents(&after, name)));
     let folder = Simulated::with(medium);
     let done = repair(&folder);
-    let regained: u64 = done.unnamed.iter().map(|file| file.regained).sum();
-    let known: u64 = done.unnamed.iter().map(|file| file.known).sum();
-    assert!(known > 0, "the store has other events of these numbers: {done:?}");
-    assert!(done.unnamed.iter().filter(|file| file.known > 0).all(|file| file.quarantined.is_some()));
+    let sum = |of: fn(&RegainedFile) -> u64| done.unnamed.iter().map(of).sum::<u64>();
+    let (regained, renumbered) = (sum(|file| file.regained), sum(|file| file.renumbered));
+    assert!(renumbered > 0, "the store has other events of these numbers: {done:?}");
+    assert!(done.unnamed.iter().filter(|file| file.renumbered > 0).all(|file| file.quarantined.is_some()));
+    let found = rows(&open(&folder, &options()).unwrap().snapshot());
+    let has = |row: &Row| found.iter().any(|other| (other.1, &other.2) == (row.1, &row.2));
+    let of_segments =
+        |row: &&Row| row.0 >= 700 && missing.iter().any(|name| holds(&contents(&after, name), &row.2));
+    assert!(of_after.iter().filter(of_segments).all(has), "no event is lost for another one");
     check_repaired(&folder, &expected, regained as usize);
+}
+
+/// The events of the log that was away went to quarantine as if the store had them.
+#[test]
+fn of_two_events_with_one_number_both_stay() {
+    for log in [false, true] {
+        let folder = Simulated::new();
+        let append = |first: u64, is_sealed: bool| {
+            let store = open(&folder, &options()).unwrap();
+            support::append_rows(&store, first..first + 10);
+            if is_sealed {
+                store.seal().unwrap();
+            }
+        };
+        append(0, true);
+        let older = folder.medium();
+        append(10, !log);
+        let newer = folder.medium();
+        let is_new = |name: &&String| older.find(name).is_none() && !name.contains('/');
+        let away: Vec<String> = newer.names().filter(is_new).cloned().collect();
+        away.iter().for_each(|name| folder.remove(name).unwrap());
+        let mut medium = folder.medium();
+        for name in names(&older, ".manifest") {
+            put(&mut medium, &name, &contents(&older, &name));
+        }
+        let folder = Simulated::with(medium);
+        let store = open(&folder, &options()).unwrap();
+        // They get the numbers of those that are away; every other one is the same event.
+        for n in 10..25 {
+            let (_, instant, bytes) = support::row(if n % 2 == 0 { n } else { n + 500 });
+            store.append(&[Event { instant, bytes: &bytes }]).unwrap();
+        }
+        let expected = rows(&store.snapshot());
+        drop(store);
+        let mut medium = folder.medium();
+        for name in away.iter().filter(|name| !name.ends_with(".manifest")) {
+            let (_, ending) = name.split_once('.').unwrap();
+            put(&mut medium, &format!("00000000000000f0.{ending}"), &contents(&newer, name));
+        }
+        let folder = Simulated::with(medium);
+        let done = repair(&folder);
+        let told: Vec<(u64, u64, u64)> =
+            done.unnamed.iter().map(|file| (file.regained, file.renumbered, file.known)).collect();
+        assert_eq!(told, [(5, 5, 5)], "log: {log}");
+        check_repaired(&folder, &expected, 5);
+        let found = rows(&open(&folder, &options()).unwrap().snapshot());
+        for (n, instant, bytes) in (11..20).step_by(2).map(support::row) {
+            let back = found.iter().find(|row| (row.1, &row.2) == (instant, &bytes)).unwrap();
+            assert!(back.0 >= 1 << 40 && n == instant, "{back:?}");
+        }
+    }
 }
 
 #[test]

@@ -90,7 +90,9 @@ pub struct RegainedFile {
     pub file: PathBuf,
     /// The number of events that the store regained from it.
     pub regained: u64,
-    /// The number of intact events that were not taken in, because the store already has events with their arrival numbers, in most cases the same ones.
+    /// The number of these that got new ids, because other events of the store have theirs.
+    pub renumbered: u64,
+    /// The number of intact events that were not taken in, because the store already has them, or they were deleted or removed.
     pub known: u64,
     /// Its damaged parts, with the events lost in each and their times.
     pub damage: Vec<Damage>,
@@ -112,6 +114,7 @@ impl Repair {
         let unnamed = |file: tamias_store::RegainedFile| RegainedFile {
             file: file.file,
             regained: file.regained,
+            renumbered: file.renumbered,
             known: file.known,
             damage: parts(file.damage),
             quarantined: file.quarantined,

@@ -116,6 +116,10 @@ fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
     }
     let line =
         format!("{}: it was not named, {regained} events of it {would} in the store again", file.display());
+    let line = match file.renumbered {
+        0 => line,
+        events => format!("{line} ({events} with new ids, as other events have theirs)"),
+    };
     match quarantined {
         None => line,
         Some(kept) => {

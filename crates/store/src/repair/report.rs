@@ -42,7 +42,9 @@ pub struct RegainedFile {
     pub file: PathBuf,
     /// How many events came back to the store with it.
     pub regained: u64,
-    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
+    /// How many of these have new arrival numbers, because other events have theirs.
+    pub renumbered: u64,
+    /// How many other whole events it holds: the store has the same ones, or they were deleted, or removed.
     pub known: u64,
     /// What of it cannot be used, with the events lost in each part.
     pub damage: Vec<Damage>,

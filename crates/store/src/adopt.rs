@@ -23,9 +23,22 @@ pub(crate) struct Stray {
     pub(crate) name: String,
     /// What the survey of the folder said of it.
     found: UnnamedKind,
+    /// As a manifest names it, for a log that is to be taken apart.
+    named: Option<LogEntry>,
 }
 
 impl Stray {
+    /// A log that a manifest names, to be taken in as if none did.
+    pub(crate) fn of_log(entry: &LogEntry, name: String) -> Stray {
+        let (kind, found) = (FileKind::Log, UnnamedKind::Events);
+        Stray { kind, number: entry.number, name, found, named: Some(*entry) }
+    }
+
+    /// Whether it is a log that a manifest names.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named.is_some()
+    }
+
     /// Whether the manifest retires it: it is a stray only if the store has lost what it holds.
     pub(crate) fn is_retired(&self) -> bool {
         self.found == UnnamedKind::Retired
@@ -38,6 +51,9 @@ impl Stray {
 
     /// The log as a manifest would name it that knows nothing of it.
     fn log_entry(&self, directory: &dyn Directory) -> Result<LogEntry, Failure> {
+        if let Some(entry) = self.named {
+            return Ok(entry);
+        }
         // Where the header is damaged the checksums of batches tell.
         let header = unless_refused(retire::header(directory, &self.name, FileKind::Log))?;
         let version = header.map_or(VERSION, |header| header.version);
@@ -72,7 +88,7 @@ pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<V
         };
         let header = unless_refused(retire::header(directory, name, kind))?;
         let number = header.map_or(number, |header| header.number);
-        strays.push(Stray { kind, number, name: name.to_owned(), found });
+        strays.push(Stray { kind, number, name: name.to_owned(), found, named: None });
     }
     // What was retired comes last: the store has its events, if nothing is wrong with it.
     strays.sort_unstable_by_key(|stray| match stray.kind {

@@ -48,20 +48,20 @@ pub struct Erased {
 }
 
 /// What is deleted of a segment by one call.
-struct Hit {
+pub(crate) struct Hit {
     number: u64,
     file_bytes: u64,
     /// All that is deleted of it from then on; nothing if no event is left.
     marks: Option<Arc<Marks>>,
     /// What was not deleted before.
-    arrivals: Vec<u64>,
+    pub(crate) arrivals: Vec<u64>,
     document_bytes: u64,
     instants: (u64, u64),
 }
 
 impl Hit {
     /// Those of these keys, which are in order, that are in the segment and not deleted yet.
-    fn of(segment: &Arc<Segment>, keys: &[Key]) -> Result<Option<Hit>, ReadError> {
+    pub(crate) fn of(segment: &Arc<Segment>, keys: &[Key]) -> Result<Option<Hit>, ReadError> {
         let entry = &segment.entry;
         let keys = between(keys, entry.first, entry.last);
         if keys.is_empty() {
@@ -162,7 +162,7 @@ fn staying(
 
 impl Manifest {
     /// Takes deleted events out.
-    fn delete(&mut self, hits: &[Hit], below: u64, now: u64) {
+    pub(crate) fn delete(&mut self, hits: &[Hit], below: u64, now: u64) {
         let mut erasing = self.erasing.take().unwrap_or(Erasing { began: now, ..Erasing::default() });
         erasing.below = below;
         erasing.arrivals.add(&Arrivals::of(hits.iter().flat_map(|hit| &hit.arrivals).copied().collect()));

@@ -107,6 +107,10 @@ impl Arrivals {
         all.into_iter().for_each(|(first, count)| self.push(first, count));
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
     pub(crate) fn contains(&self, number: u64) -> bool {
         let next = self.stretches.partition_point(|(first, _)| *first <= number);
         let stretch = next.checked_sub(1).and_then(|index| self.stretches.get(index));

@@ -279,6 +279,18 @@ impl Receipt {
         Ok(receipts.into_iter().filter_map(reach).max().unwrap_or_default())
     }
 
+    /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
+    pub(crate) fn all_erased(directory: &dyn Directory, store: u128) -> Result<Arrivals, Failure> {
+        let receipts = match Receipt::list_of(directory, store) {
+            Err(failure) if failure.is_refused() || failure.is_no_folder() => Vec::new(),
+            receipts => receipts?,
+        };
+        let receipts: Option<Vec<Receipt>> = receipts.into_iter().map(|(_, receipt)| receipt).collect();
+        let mut erased = Arrivals::default();
+        receipts.iter().flatten().for_each(|receipt| erased.add(&receipt.arrivals));
+        Ok(erased)
+    }
+
     /// Reads one; nothing where it is damaged.
     fn read(receipts: &dyn Directory, name: &str, store: u128) -> Result<Option<Receipt>, Failure> {
         let fail = |operation| Failure::during(receipts, name, operation);

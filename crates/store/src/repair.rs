@@ -6,6 +6,7 @@ mod origin;
 mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use roaring::RoaringTreemap;
 
 use crate::adopt::{self, Held, Stray};
 use crate::codec::Codec;
+use crate::deletion::Hit;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX, SCRUB_NAME, parse_unfinished};
 use crate::hold;
@@ -29,6 +31,7 @@ use crate::recovery;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Unwritten, Written, write_sorted};
+use crate::settings;
 
 use basis::Basis;
 use origin::{Origin, Origins, Rivals};
@@ -88,6 +91,9 @@ impl Repair {
             files: Vec::new(),
             unnamed: Vec::new(),
             left: Vec::new(),
+            erased: Arrivals::default(),
+            hits: Vec::new(),
+            erased_again: 0,
             known: None,
             origins: Origins::default(),
             written: Written::default(),
@@ -122,6 +128,11 @@ fn unreadable(failure: Failure) -> OpenError {
     if failure.is_unreadable() { OpenError::Unreadable(failure) } else { failure.into() }
 }
 
+/// What cannot be repaired, or was read well a moment ago and is not.
+fn changed(directory: &dyn Directory, name: &str, found: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+    Failure::during(directory, name, Operation::Read)(io::Error::other(found))
+}
+
 /// A repair under way.
 struct Work<'a> {
     directory: &'a dyn Directory,
@@ -133,6 +144,11 @@ struct Work<'a> {
     files: Vec<RepairedFile>,
     unnamed: Vec<RegainedFile>,
     left: Vec<LeftFile>,
+    /// What receipts say was erased, as far as all of them can be read.
+    erased: Arrivals,
+    /// What is deleted again, as it was erased once.
+    hits: Vec<Hit>,
+    erased_again: u64,
     /// The arrival numbers of all events that the store holds, where strays have to be held against them.
     known: Option<RoaringTreemap>,
     /// Where they come from, where there are strays.
@@ -212,13 +228,14 @@ impl<'a> Work<'a> {
         self.rename_misnamed()?;
         let mut strays = adopt::strays(self.directory, self.old)?;
         strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name));
-        self.known = (!strays.is_empty()).then(RoaringTreemap::new);
+        self.erased = Receipt::all_erased(self.directory, self.old.store)?;
+        self.known = (!strays.is_empty() || !self.erased.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
-        let mut logs = self.logs()?;
+        let mut logs = self.logs(&mut strays)?;
         let (reach, _) = Receipt::reach(self.directory, self.old.store)?;
         let is_behind = logs.next_arrival < reach;
         logs.next_arrival = logs.next_arrival.max(reach);
-        let stale = self.take_in(&strays, &mut logs)? || is_behind;
+        let stale = self.take_in(&strays, &mut logs)? || is_behind || self.erased_again > 0;
         self.set_aside()?;
         rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
         // What a later batch tells stands.
@@ -232,6 +249,7 @@ impl<'a> Work<'a> {
             unnamed: std::mem::take(&mut self.unnamed),
             left: std::mem::take(&mut self.left),
             rebuilt,
+            erased_again: self.erased_again,
             lost_sources: if lost_before > 0 { self.doubtful(lost_before) } else { Vec::new() },
             events: self.events,
         };
@@ -271,6 +289,9 @@ impl<'a> Work<'a> {
             sources_lost_before,
             ..self.old.clone()
         };
+        if !self.hits.is_empty() {
+            manifest.delete(&self.hits, self.numbers.next(), settings::now());
+        }
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
         // What was taken out before is not to become a file of nobody's: `sweep` leaves it while it cannot be opened.
@@ -350,21 +371,28 @@ impl<'a> Work<'a> {
             let segment = Arc::new(segment.under(&self.present_name(&name)));
             let salvaged = segment.salvage().map_err(unreadable)?;
             let damage = &salvaged.damage;
-            let kept = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
+            let is_back = |key: &Key| self.erased.contains(key.arrival);
+            let back: Vec<Key> = salvaged.events().map(|(key, _)| key).filter(is_back).collect();
+            let whole: u64 = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
+            let kept = whole - back.len() as u64;
+            self.erased_again += back.len() as u64;
             self.events += kept;
             self.tell_renamed(&name, kept);
             if let Some(known) = &mut self.known {
                 let numbers = salvaged.events().map(|(key, _)| key.arrival).collect();
                 *known |= &numbers;
-                self.origins.add(Origin::Segment(segment), &numbers);
+                self.origins.add(Origin::Segment(Arc::clone(&segment)), &numbers);
             }
             if damage.is_empty() {
                 self.segments.push(*entry);
+                let hit = Hit::of(&segment, &back);
+                self.hits.extend(hit.map_err(|error| changed(self.directory, &name, error))?);
             } else {
                 let quarantined = self.keep(&name)?;
                 let file = self.directory.path(&name);
                 self.files.push(RepairedFile { file, quarantined, kept, damage: damage.clone() });
-                let events: Vec<(Key, &[u8])> = salvaged.events().collect();
+                let stays = |(key, _): &(Key, &[u8])| !self.erased.contains(key.arrival);
+                let events: Vec<(Key, &[u8])> = salvaged.events().filter(stays).collect();
                 self.write(&events)?;
             }
             done = done.saturating_add(entry.file_bytes);
@@ -399,8 +427,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// If a log is damaged, copies what is whole in all of them into a new one, and keeps what is not.
-    fn logs(&mut self) -> Result<Logs<'a>, OpenError> {
+    /// If a log is damaged, copies what is whole in all of them into a new one, and keeps what is not. One that holds what was erased once is taken apart with the strays.
+    fn logs(&mut self, strays: &mut Vec<Stray>) -> Result<Logs<'a>, OpenError> {
         let next_arrival = self.old.next_arrival;
         let copies = NewLogs::none(self.directory);
         let mut logs = Logs { live: self.old.logs.clone(), copies, next_arrival };
@@ -416,7 +444,8 @@ impl<'a> Work<'a> {
             })? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
-                    let (mut kept, mut numbers) = (0, RoaringTreemap::new());
+                    let (mut kept, mut back, mut numbers) = (0, 0, RoaringTreemap::new());
+                    let erased = &self.erased;
                     let (is_known, told) = (self.known.is_some(), &mut self.told);
                     log.read(self.directory, |batch| {
                         if let Some((name, position)) = batch.source_mark() {
@@ -425,9 +454,19 @@ impl<'a> Work<'a> {
                         kept += u64::from(batch.frame.events);
                         if is_known {
                             numbers.extend(batch.events().map(|(key, _)| key.arrival));
+                            back +=
+                                batch.events().filter(|(key, _)| erased.contains(key.arrival)).count() as u64;
                         }
                     })
                     .map_err(unreadable)?;
+                    if back > 0 && log.damage.is_empty() {
+                        self.erased_again += back;
+                        logs.next_arrival = logs.next_arrival.max(log.least_arrival);
+                        logs.live.retain(|live| live.number != entry.number);
+                        self.tell_renamed(&name, 0);
+                        strays.push(Stray::of_log(entry, there));
+                        continue;
+                    }
                     if let Some(known) = &mut self.known {
                         *known |= &numbers;
                         self.origins.add(Origin::Log(*entry, there.clone()), &numbers);
@@ -557,7 +596,15 @@ impl<'a> Work<'a> {
     /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs<'_>) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
-        let Some(gone) = self.gone(strays)? else { return Ok(false) };
+        let Some(gone) = self.gone(strays)? else {
+            // They could be read a moment ago.
+            return match strays.iter().find(|stray| stray.is_named()) {
+                Some(stray) => {
+                    Err(changed(self.directory, &stray.name, "the receipts cannot be read any more").into())
+                }
+                None => Ok(false),
+            };
+        };
         let mut came_back = false;
         let lost = self.lost();
         let is_damaged = !self.files.is_empty();
@@ -652,9 +699,8 @@ impl<'a> Work<'a> {
                 logs.next_arrival = beyond_lost(logs.next_arrival);
             }
             if logs.next_arrival + numbers.len() >= NUMBER_MAX {
-                let none_left =
-                    io::Error::other("no arrival numbers are left for its events; move it out of the store");
-                return Err(Failure::during(self.directory, &stray.name, Operation::Read)(none_left).into());
+                let none_left = "no arrival numbers are left for its events; move it out of the store";
+                return Err(changed(self.directory, &stray.name, none_left).into());
             }
             let held = Held::in_stray(stray, &self.environment)?;
             let events = held.events().filter(|(key, _)| numbers.contains(key.arrival));

@@ -481,6 +481,57 @@ fn numbers_of_erased_events_are_not_given_again_under_an_older_manifest() {
     }
 }
 
+/// A repair left them in the store.
+#[test]
+fn erased_events_that_are_back_with_an_older_manifest_and_its_files_are_deleted_again() {
+    for (sealed, all) in [(true, false), (true, true), (false, false), (false, true)] {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        let (mut model, mut next) = (Model::new(), 0);
+        append(&store, &mut model, &mut next, 30, sealed, &mut Chance(1));
+        append(&store, &mut model, &mut next, 10, false, &mut Chance(2));
+        drop(store);
+        let before = folder.medium();
+        let store = open(&folder, &tiny()).unwrap();
+        let of = |number: &u64| if all { *number < 30 } else { number.is_multiple_of(3) };
+        let keys: Vec<Key> = model.keys().copied().filter(|key| of(&key.arrival)).collect();
+        delete(&store, &mut model, &keys);
+        assert!(store.erase().unwrap().receipt.is_some());
+        append(&store, &mut model, &mut next, 10, true, &mut Chance(3));
+        drop(store);
+        for name in folder.list().unwrap().iter().filter(|name| name.ends_with(".manifest")) {
+            folder.remove(name).unwrap();
+        }
+        let is_old =
+            |name: &&String| [".manifest", ".segment", ".log"].iter().any(|ending| name.ends_with(ending));
+        for name in before.names().filter(is_old) {
+            let _ = folder.remove(name);
+            folder.create(name).unwrap().write_at(0, before.contents(before.find(name).unwrap())).unwrap();
+        }
+        let run = |dry_run| {
+            Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), dry_run, &mut |_, _| ()).unwrap()
+        };
+        let planned = run(true);
+        let done = run(false);
+        assert_eq!(planned, done, "a dry run tells what would be done");
+        assert_eq!(
+            (done.erased_again, done.events),
+            (keys.len() as u64, model.len() as u64),
+            "{sealed} {all}"
+        );
+        assert_eq!(done.rebuilt, Some(Rebuilt::Stale));
+        let again = run(false);
+        assert_eq!((again.erased_again, again.unnamed, again.rebuilt), (0, vec![], None), "once is enough");
+        let store = open(&folder, &tiny()).unwrap();
+        check(&store.snapshot(), &model);
+        assert_eq!(store.erase().unwrap().receipt.is_some(), sealed, "of a log nothing is left to erase");
+        for (_, receipt) in Receipt::list_on(&folder).unwrap() {
+            let checked = store.snapshot().check_receipt(&receipt.unwrap()).unwrap();
+            assert!(!matches!(checked, ReceiptCheck::Back(_)), "{checked:?}");
+        }
+    }
+}
+
 /// Counts the blocks whose documents are decoded.
 #[derive(Default)]
 struct Counted(AtomicUsize);

@@ -63,6 +63,9 @@ pub struct Repair {
     pub left: Vec<LeftFile>,
     /// Why the manifest (the list of the store's files) was rebuilt from the files, if it was.
     pub rebuilt: Option<Rebuilt>,
+    /// The number of events that a [receipt](crate::Receipt) says were erased and that were in the store again, because older files were put back.
+    /// They are deleted again; [`erase`](crate::Store::erase) removes them from the files.
+    pub erased_again: u64,
     /// Sources whose positions were lost: see [`Store::is_source_lost`](crate::Store::is_source_lost). An empty name stands for
     /// all sources that the store does not know.
     pub lost_sources: Vec<String>,
@@ -125,6 +128,7 @@ impl Repair {
             unnamed: repair.unnamed.into_iter().map(unnamed).collect(),
             left: repair.left,
             rebuilt: repair.rebuilt,
+            erased_again: repair.erased_again,
             lost_sources: repair.lost_sources,
             events: repair.events,
         }

@@ -111,6 +111,7 @@ fn what_calls_give_and_refuse_can_be_named() {
             unnamed: Vec::new(),
             left: Vec::<LeftFile>::new(),
             rebuilt: None,
+            erased_again: 0,
             lost_sources: Vec::new(),
             events: 0,
         }))

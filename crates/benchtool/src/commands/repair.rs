@@ -94,6 +94,14 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         let line = format!("the list of the store's files {why}: a new one is made from the files");
         output::write_line(out, &line)?;
     }
+    if repair.erased_again > 0 {
+        let would = if is_planned { "would be" } else { "are" };
+        let events = counted(repair.erased_again, "event");
+        let line = format!(
+            "{events} erased before, and back with older files, {would} deleted again; `delete` without a condition erases them"
+        );
+        output::write_line(out, &line)?;
+    }
     for name in &repair.lost_sources {
         let source = if name.is_empty() { "any other source" } else { name };
         let line = format!("unknown how much of {source} is stored: `ingest` needs --resume or --again");

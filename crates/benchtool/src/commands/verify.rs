@@ -64,7 +64,10 @@ const BEHIND: &str = "the store's list of files is older than a receipt, so even
 /// A file in the folder that is none of the store's now.
 fn unnamed_line(file: &Unnamed) -> String {
     if file.kind == UnnamedKind::Receipt {
-        return format!("ahead: {} knows of later events than the store's list of files", file.file.display());
+        return format!(
+            "ahead: {} knows of later events than the store's list of files",
+            file.file.display()
+        );
     }
     let what = match file.kind {
         UnnamedKind::Events => "holds events of this store, which a newer list of its files must have named",

@@ -15,6 +15,8 @@ pub struct Repair {
     pub left: Vec<LeftFile>,
     /// Why the list of the store's files was made anew from the files, if it was.
     pub rebuilt: Option<Rebuilt>,
+    /// How many events were in the store again that a receipt says were erased, because older files were put back. They are deleted again: erasing takes them out of the files.
+    pub erased_again: u64,
     /// Sources of which it was lost where they stood. An empty name stands for all that the store does not know.
     pub lost_sources: Vec<String>,
     /// How many events the store holds afterwards.

@@ -64,6 +64,7 @@ impl Source {
         }
         let file = File::open(&path).map_err(|error| Failure::file(&path, &error))?;
         let origin = origin::name(&path, unpacked(file, Arc::default()));
+        let origin = origin.map_err(|error| Failure::file(&path, &error))?;
         Ok(Source::File { path, bytes: data.len(), origin })
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Damage, OpenError};
-use crate::format::{self, FileKind, VERSION};
+use crate::format::{self, VERSION};
 use crate::io::Directory;
 use crate::log::{LogReader, StoredBatch};
 use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};

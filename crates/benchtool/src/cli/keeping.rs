@@ -279,7 +279,8 @@ fn rate(text: &str) -> Result<u64, String> {
 /// can be run again. No other process may write to the store meanwhile; others may read it.
 ///
 /// Each damaged part is listed with file, position, period and number of events, and each file with what was kept and where
-/// its bytes are.
+/// its bytes are. To undo a repair, for example because the disk failed only for a while, move the files from `quarantine` back into the store under
+/// their own names, and repair again.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

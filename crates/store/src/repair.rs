@@ -4,6 +4,7 @@
 mod basis;
 mod origin;
 mod report;
+mod strays;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::adopt::{self, Held, Stray};
+use crate::adopt::{self, Stray};
 use crate::codec::Codec;
 use crate::deletion::Hit;
 use crate::error::{Damage, Failure, OpenError, Operation};
@@ -34,7 +35,7 @@ use crate::segment::{Environment, Numbers, Sealed, Segment, Unwritten, Written, 
 use crate::settings;
 
 use basis::Basis;
-use origin::{Origin, Origins, Rivals};
+use origin::{Origin, Origins};
 pub use report::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
@@ -537,181 +538,6 @@ impl<'a> Work<'a> {
             read.and(copied)?;
         }
         copies.finish()
-    }
-
-    /// What was deleted, and stays so; what was erased too, whichever file it comes back with. `None` where nobody knows, so that nothing is to be taken in: it waits for a repair
-    /// that can look.
-    fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, OpenError> {
-        let erasing = self.old.erasing.as_ref();
-        let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
-        // What was taken out, and may hold what is lost, would not be there any more.
-        let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
-        let receipts = match Receipt::list_of(self.directory, self.old.store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => {
-                if self.old.number == 0 || would_go {
-                    return Err(failure.into());
-                }
-                // Where nothing is lost nothing would come back of what was taken out.
-                if !strays.iter().all(Stray::is_retired) {
-                    self.tell_left(failure.path, RECEIPTS_UNREADABLE);
-                }
-                return Ok(None);
-            }
-            receipts => receipts?,
-        };
-        for (file, receipt) in receipts {
-            match receipt {
-                Some(receipt) => gone.add(&receipt.arrivals),
-                // Without it there would be nothing left, or not what was taken out.
-                None if self.old.number == 0 || would_go => return Err(OpenError::ReceiptDamaged { file }),
-                None => {
-                    // Where nothing is lost nothing would come back of what was taken out.
-                    if !strays.iter().all(Stray::is_retired) {
-                        self.tell_left(file, RECEIPT_DAMAGED);
-                    }
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(Some(gone))
-    }
-
-    /// Tells of a file that nothing is taken of, and that stays where it is.
-    fn tell_left(&mut self, file: PathBuf, reason: &'static str) {
-        self.left.push(LeftFile { file, reason });
-    }
-
-    /// What the damaged files have lost: only that comes back of what was taken out.
-    fn lost(&self) -> Vec<Lost> {
-        let parts = self.files.iter().flat_map(|file| {
-            let parsed = file.file.file_name().and_then(|name| FileKind::parse(name.to_str()?));
-            parsed.into_iter().flat_map(|(kind, number)| {
-                let parts = file.damage.iter().filter(|part| part.events != Some(0));
-                parts.map(move |part| Lost { kind, number, keys: part.keys })
-            })
-        });
-        parts.collect()
-    }
-
-    /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
-    fn take_in(&mut self, strays: &[Stray], logs: &mut Logs<'_>) -> Result<bool, OpenError> {
-        let Some(mut known) = self.known.take() else { return Ok(false) };
-        let Some(gone) = self.gone(strays)? else {
-            // They could be read a moment ago.
-            return match strays.iter().find(|stray| stray.is_named()) {
-                Some(stray) => {
-                    Err(changed(self.directory, &stray.name, "the receipts cannot be read any more").into())
-                }
-                None => Ok(false),
-            };
-        };
-        let mut came_back = false;
-        let lost = self.lost();
-        let is_damaged = !self.files.is_empty();
-        // Events of these strays, by their numbers, which are those of other events.
-        let mut conflicting = Vec::new();
-        for stray in strays {
-            // Only where something is lost can it be in what was taken out.
-            if stray.is_retired() && !is_damaged {
-                continue;
-            }
-            let name = stray.name.clone();
-            let held = match Held::in_stray(stray, &self.environment) {
-                Err(OpenError::Failure(failure)) if failure.is_refused() => {
-                    // It stays where it is, and each opening sets its numbers aside, until somebody can look.
-                    let file = self.directory.path(&name);
-                    self.tell_left(file, "it cannot be opened; repair again when it can be");
-                    self.unkept.insert(name);
-                    continue;
-                }
-                held => held?,
-            };
-            let (mut events, mut free, mut rivals) = (0, RoaringTreemap::new(), Rivals::new());
-            for (key, document) in held.events() {
-                events += 1;
-                let may_come_back = !stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key));
-                if gone.contains(key.arrival) || !may_come_back {
-                    continue;
-                }
-                if !known.contains(key.arrival) {
-                    free.insert(key.arrival);
-                } else if !stray.is_retired() {
-                    rivals.insert(key.arrival, (key.instant, document));
-                }
-            }
-            let conflicts = self.origins.conflicts(rivals, &self.environment)?;
-            known |= &free;
-            match &held.sources {
-                Some(sources) => {
-                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, mark_.clone()))
-                }
-                None if !free.is_empty() => self.untold = self.untold.max(known.max()),
-                None => {}
-            }
-            if stray.is_retired() && free.is_empty() {
-                continue;
-            }
-            let regained = free.len() + conflicts.len();
-            came_back |= regained > 0 && !stray.is_retired();
-            self.events += regained;
-            let quarantined = match held.entry.filter(|_| free.len() == events) {
-                Some(entry) => {
-                    self.segments.push(entry);
-                    None
-                }
-                None => {
-                    let events = held.events().filter(|(key, _)| free.contains(key.arrival));
-                    self.write(&events.collect::<Vec<_>>())?;
-                    self.quarantined.insert(name.clone());
-                    self.keep(&name)?
-                }
-            };
-            self.unnamed.push(RegainedFile {
-                file: self.directory.path(&name),
-                regained,
-                renumbered: conflicts.len(),
-                known: events - regained,
-                damage: held.damage,
-                quarantined,
-                is_foreign: false,
-            });
-            self.origins.add(Origin::Stray(stray.clone()), &free);
-            if !conflicts.is_empty() {
-                conflicting.push((stray, conflicts));
-            }
-        }
-        if let Some(greatest) = known.max() {
-            logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
-        }
-        self.renumber(&conflicting, logs)?;
-        Ok(came_back)
-    }
-
-    /// Gives events new arrival numbers whose own ones other events of the store have: an older manifest was put in the place of a newer one while events were
-    /// appended. No other file can have the new numbers, not even one that cannot be read.
-    fn renumber(
-        &mut self,
-        conflicting: &[(&Stray, RoaringTreemap)],
-        logs: &mut Logs<'_>,
-    ) -> Result<(), OpenError> {
-        for (place, (stray, numbers)) in conflicting.iter().enumerate() {
-            if place == 0 {
-                logs.next_arrival = beyond_lost(logs.next_arrival);
-            }
-            if logs.next_arrival + numbers.len() >= NUMBER_MAX {
-                let none_left = "no arrival numbers are left for its events; move it out of the store";
-                return Err(changed(self.directory, &stray.name, none_left).into());
-            }
-            let held = Held::in_stray(stray, &self.environment)?;
-            let events = held.events().filter(|(key, _)| numbers.contains(key.arrival));
-            let events: Vec<(Key, &[u8])> = (logs.next_arrival..)
-                .zip(events)
-                .map(|(arrival, (key, document))| (Key { arrival, ..key }, document))
-                .collect();
-            self.write(&events)?;
-            logs.next_arrival += events.len() as u64;
-        }
-        Ok(())
     }
 
     /// The sources of which it was lost where they stood, and an empty name for all that are not known.

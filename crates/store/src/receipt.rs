@@ -14,7 +14,7 @@ use crate::codec::Stray;
 use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText, unless_refused};
 use crate::format::{Fields, Key, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
-use crate::io::{Directory, Disk, NameKind, write_all_at};
+use crate::io::{Directory, Disk, NameKind, ask_again, is_unreadable, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
 use crate::marks::Arrivals;
 use crate::named::unfinished;
@@ -250,14 +250,16 @@ impl Receipt {
         directory: &dyn Directory,
         store: u128,
     ) -> Result<Vec<(PathBuf, Option<Receipt>)>, Failure> {
-        let Some(receipts) = folder(directory, RECEIPTS_NAME)? else { return Ok(Vec::new()) };
-        let fail = Failure::during(directory, RECEIPTS_NAME, Operation::List);
-        let mut names = receipts.list().map_err(fail)?;
+        let is_unreadable = |failure: &Failure| is_unreadable(&failure.source);
+        let folder = ask_again(is_unreadable, || folder(directory, RECEIPTS_NAME))?;
+        let Some(receipts) = folder else { return Ok(Vec::new()) };
+        let fail = || Failure::during(directory, RECEIPTS_NAME, Operation::List);
+        let mut names = ask_again(is_unreadable, || receipts.list().map_err(fail()))?;
         names.retain(|name| name.ends_with(ENDING));
         names.sort_unstable();
         let mut listed = Vec::new();
         for name in names {
-            let receipt = match Receipt::read(&*receipts, &name, store) {
+            let receipt = match ask_again(is_unreadable, || Receipt::read(&*receipts, &name, store)) {
                 Err(failure) if failure.is_refused() || failure.is_irregular() => None,
                 receipt => receipt?,
             };

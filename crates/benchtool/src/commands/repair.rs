@@ -117,14 +117,14 @@ fn lost_parts(file: &RegainedFile) -> impl Iterator<Item = Damage> {
 
 /// A file that the list did not name, and what becomes of it.
 fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
-    let RegainedFile { file, regained, known, quarantined, is_foreign, .. } = file;
+    let RegainedFile { file, regained, renumbered, known, quarantined, is_foreign, .. } = file;
     let would = if is_planned { "would be" } else { "are" };
     if let (true, Some(kept)) = (is_foreign, quarantined) {
         return format!("{}: it is not this store's; it {would} in {}", file.display(), kept.display());
     }
     let line =
         format!("{}: it was not named, {regained} events of it {would} in the store again", file.display());
-    let line = match file.renumbered {
+    let line = match renumbered {
         0 => line,
         events => format!("{line} ({events} with new ids, as other events have theirs)"),
     };

@@ -479,6 +479,37 @@ fn repair_keeps_the_unprovable_end_of_an_undamaged_log() {
     assert!(bytes.ends_with(kept) && kept.windows(7).any(|window| window == b"\"n\":002"));
 }
 
+/// One bit took the whole segment with it, though all of its blocks were sound.
+#[test]
+fn a_damaged_index_takes_few_blocks_with_it() {
+    let (medium, expected) = store();
+    let segment = names(&medium, ".segment")[1].clone();
+    let bytes = medium.contents(medium.find(&segment).unwrap()).to_vec();
+    let trailer = bytes.len() - 96;
+    let index = trailer - u64::from_le_bytes(*bytes[trailer + 16..].first_chunk().unwrap()) as usize;
+    let most = {
+        let store = open(&Simulated::with(medium.clone()), &tiny()).unwrap();
+        let groups = store.snapshot().groups(0..=u64::MAX, Direction::Ascending);
+        groups.flat_map(|group| group.unwrap()).map(|block| block.len()).max().unwrap()
+    };
+    let (mut kept_most, mut tried) = (0, 0);
+    for at in index..trailer {
+        let mut medium = medium.clone();
+        alter(&mut medium, &segment, |bytes| bytes[at] ^= 1 << (at % 8));
+        let folder = Simulated::with(medium);
+        let done = repair(&folder, false).unwrap();
+        let [file] = &done.files[..] else { panic!("byte {at}: {:?}", done.files) };
+        assert_eq!((file.damage.len(), file.damage[0].events), (1, Some(30 - file.kept)), "byte {at}");
+        let left = rows(&open(&folder, &tiny()).unwrap().snapshot());
+        assert!(left.iter().all(|row| expected.contains(row)), "byte {at}");
+        assert_eq!((left.len() as u64, done.events), (done.events, 66 + file.kept));
+        tried += 1;
+        kept_most += usize::from(file.kept as usize + 2 * most >= 30);
+    }
+    // Of the four numbers and the names at its beginning all depends.
+    assert!(kept_most * 10 > tried * 7, "{kept_most} of {tried}");
+}
+
 /// What somebody had appended to a segment was taken for its end, or hid it.
 #[test]
 fn bytes_behind_the_end_of_a_segment_take_no_event_with_them() {

@@ -3,12 +3,15 @@
 use std::ops::Range;
 
 use super::fields::{Fields, Key, encode_key, part};
-use super::trailer::V1_BLOCK_BYTES;
+use super::trailer::{Trailer, V1_BLOCK_BYTES};
 
 /// Bytes of a part's entry.
 const PART_BYTES: usize = 20;
 /// Bytes of a block's entry, without its parts.
 const BLOCK_BYTES: usize = 44;
+
+/// Where an index is damaged its parts are together at most so many times as long as the file.
+const READ_MAX: u64 = 4;
 
 /// A stretch of the file with a checksum of its own. Kept small: a store has several of them for each megabyte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +122,24 @@ impl Index {
         parts.iter().find(|part| self.name_of(part) == name)
     }
 
+    /// Whether a block of a damaged index is like one that a segment with this end has.
+    pub fn may_be(&self, block: &BlockEntry, end: &Trailer) -> bool {
+        let parts = self.parts_of(block);
+        let bytes = |name| self.part_of(block, name).map(Part::length);
+        let text_fits = bytes(part::DOCUMENTS) == Some(block.document_bytes) && bytes(part::KEYS).is_some();
+        // In place of a part that was lost there may be another one's entry.
+        let mut names: Vec<u32> = parts.iter().map(|part| part.name).collect();
+        names.sort_unstable();
+        let is_distinct = names.is_sorted_by(|one, next| one < next);
+        block.events > 0
+            && block.document_bytes / 2 >= block.events
+            && u64::from(block.events) <= end.events
+            && u64::from(block.document_bytes) <= end.document_bytes
+            && parts.len() == block.parts.1 as usize
+            && is_distinct
+            && (text_fits || self.is_columns(block))
+    }
+
     /// The index's bytes, in version 2.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -147,6 +168,16 @@ impl Index {
         if version == 1 {
             return Index::decode_v1(bytes);
         }
+        let index = Index::decode_counted(bytes)?;
+        let is_named = |part: &Part| (part.name as usize) < index.names.len();
+        let end =
+            index.blocks.last().map_or(index.own_parts, |last| last.parts.0.saturating_add(last.parts.1));
+        let is_sound = end as usize == index.parts.len() && index.parts.iter().all(is_named);
+        is_sound.then_some(index)
+    }
+
+    /// Reads an index with as many names, blocks and parts as it says, if it has room for these and no others.
+    fn decode_counted(bytes: &[u8]) -> Option<Index> {
         let mut at = Fields(bytes);
         let mut count = || at.u32().map(|count| count as usize);
         let (names, own_parts, blocks, parts) = (count()?, count()?, count()?, count()?);
@@ -165,16 +196,41 @@ impl Index {
             let (first, last) = (at.key()?, at.key()?);
             let (events, document_bytes, count) = (at.u32()?, at.u32()?, at.u32()?);
             index.blocks.push(BlockEntry { first, last, events, document_bytes, parts: (first_part, count) });
-            first_part = first_part.checked_add(count)?;
+            first_part = first_part.saturating_add(count);
         }
         for _ in 0..parts {
-            let part = Part::decode(&mut at)?;
-            if part.name as usize >= index.names.len() {
-                return None;
-            }
-            index.parts.push(part);
+            index.parts.push(Part::decode(&mut at)?);
         }
-        (at.0.is_empty() && first_part as usize == parts && own_parts <= parts).then_some(index)
+        (at.0.is_empty() && own_parts <= parts).then_some(index)
+    }
+
+    /// Reads an index whose checksum does not hold, for what is right in it: nothing in it is to be believed that the bytes of the parts do not confirm. Each block stands twice, one
+    /// behind the other: once with the parts that follow those of the blocks before it, once with those before the parts of the blocks behind it. These are the same where the numbers of parts are
+    /// right. `end` is where the parts end. Allocates no more than it has bytes, some times over, and no byte belongs to more than a few parts on average.
+    pub fn decode_damaged(version: u32, bytes: &[u8], end: u64) -> Option<Index> {
+        let mut index = match version {
+            1 => Index::decode_v1(bytes)?,
+            _ => Index::decode_counted(bytes)?,
+        };
+        let names = index.names.len() as u32;
+        let mut readable = end.saturating_mul(READ_MAX);
+        for part in &mut index.parts {
+            let is_within = part.range().end <= end && part.name < names;
+            match readable.checked_sub(u64::from(part.length)).filter(|_| is_within) {
+                Some(rest) => readable = rest,
+                // A name that none has.
+                None => *part = Part::new(0, 0, 0, u32::MAX),
+            }
+        }
+        let mut behind = index.parts.len() as u32;
+        let mut blocks = Vec::new();
+        for block in index.blocks.iter().rev() {
+            behind = behind.saturating_sub(block.parts.1);
+            blocks.extend([BlockEntry { parts: (behind, block.parts.1), ..*block }, *block]);
+        }
+        blocks.reverse();
+        index.blocks = blocks;
+        Some(index)
     }
 
     /// In version 1 a block has its documents, and keys and statistics in one part.

@@ -402,6 +402,25 @@ impl Segment {
         Ok((index, flaw))
     }
 
+    /// The segment opened by an index that is not the one that was written, as far as it can be read: see [`Index::decode_damaged`].
+    pub(super) fn open_damaged(&self, file: Arc<dyn File>) -> Result<Option<Loaded>, Failure> {
+        let (entry, directory) = (&self.entry, &self.environment.directory);
+        let end_bytes = entry.index_bytes.saturating_add(Trailer::length(entry.version) as u64);
+        let fail = || Failure::during(&**directory, &self.name, Operation::Read);
+        let Some(start) = entry.file_bytes.checked_sub(end_bytes) else { return Ok(None) };
+        if file.length().map_err(fail())? < start + entry.index_bytes {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; entry.index_bytes as usize];
+        let read = read_past(&*file, start, &mut bytes, &mut Vec::new()).map_err(fail())?;
+        bytes.truncate(read);
+        let index = Index::decode_damaged(entry.version, &bytes, start);
+        Ok(index.map(|index| {
+            let (name, seed) = (self.name.clone(), self.header().seed());
+            Loaded::new(Arc::clone(directory), name, seed, Arc::new(index), SegmentBytes::Read(file))
+        }))
+    }
+
     /// Where sources stood when the segment was written; `None` if it does not tell.
     pub(crate) fn sources(&self) -> Result<Option<Sources>, Failure> {
         let part = match self.load() {

@@ -1,12 +1,15 @@
 //! What is whole in a segment, and what is not.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::block::Block;
-use super::loaded::Reopen;
+use super::loaded::{Loaded, Reopen};
 use super::reader::Segment;
+use crate::codec::{BlockId, Codec};
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::Key;
+use crate::io::File;
 use crate::marks::Stretch;
 use crate::options::ReadMode;
 
@@ -31,12 +34,17 @@ impl Segment {
     /// can be: the manifest knows what stood there. A file that cannot be opened at all is no damage, but a failure: nothing is to be concluded from it.
     pub(crate) fn salvage(self: &Arc<Segment>) -> Result<Salvaged, Failure> {
         let mut salvaged = Salvaged { blocks: Vec::new(), damage: Vec::new() };
-        let (opened, flaw) = match self.open_file().and_then(|file| self.open_in(file, ReadMode::Plain)) {
-            Ok(opened) => opened,
+        let file = match self.open_file() {
+            Ok(file) => file,
             Err(ReadError::Damaged(damage)) => {
                 salvaged.damage.push(damage);
                 return Ok(salvaged);
             }
+            Err(ReadError::Failure(failure)) => return Err(failure),
+        };
+        let (opened, flaw) = match self.open_in(Arc::clone(&file), ReadMode::Plain) {
+            Ok(opened) => opened,
+            Err(ReadError::Damaged(damage)) => return self.salvage_by_damaged_index(file, damage),
             Err(ReadError::Failure(failure)) => return Err(failure),
         };
         salvaged.damage.extend(flaw);
@@ -56,6 +64,72 @@ impl Segment {
                 Err(ReadError::Failure(failure)) => return Err(failure),
             }
         }
+        Ok(salvaged)
+    }
+}
+
+/// A segment that was opened by a damaged index, for its blocks.
+struct Damaged {
+    segment: Arc<Segment>,
+    loaded: Arc<Loaded>,
+}
+
+impl Reopen for Damaged {
+    fn load(&self) -> Result<Arc<Loaded>, ReadError> {
+        Ok(Arc::clone(&self.loaded))
+    }
+
+    fn path(&self) -> PathBuf {
+        Segment::path(&self.segment)
+    }
+
+    fn id_of(&self, block: u32) -> BlockId {
+        // A block stands in another place than in the index that was written.
+        BlockId { opening: u64::MAX, ..self.segment.id_of(block) }
+    }
+
+    fn codec(&self) -> &dyn Codec {
+        self.segment.codec()
+    }
+}
+
+impl Segment {
+    /// Finds the blocks that are whole though the index is not: those of which what is left of it tells all that their bytes confirm, each by its checksum. The damage of the
+    /// segment is about all events but theirs.
+    fn salvage_by_damaged_index(
+        self: &Arc<Segment>,
+        file: Arc<dyn File>,
+        damage: Damage,
+    ) -> Result<Salvaged, Failure> {
+        let mut salvaged = Salvaged { blocks: Vec::new(), damage: Vec::new() };
+        let mut whole_events = 0;
+        if let Some(loaded) = self.open_damaged(file)?.map(Arc::new) {
+            let segment = Arc::clone(self);
+            let reopen: Arc<dyn Reopen> = Arc::new(Damaged { segment, loaded: Arc::clone(&loaded) });
+            let mut last = None;
+            for (number, twice) in loaded.index().blocks.chunks(2).enumerate() {
+                for (place, block) in (number * 2..).zip(twice) {
+                    // Of a sound file they are in order, and no longer than its end says.
+                    let in_order = last < Some(block.first) && block.first <= block.last;
+                    if !in_order || !loaded.index().may_be(block, &self.entry.trailer()) {
+                        continue;
+                    }
+                    let found = Block::of(&loaded, Arc::clone(&reopen), place);
+                    match found.and_then(|block| whole(block, self.deleted_of(number))) {
+                        Ok((found, None)) => {
+                            salvaged.blocks.extend(found);
+                            whole_events += u64::from(block.events);
+                            last = Some(block.last);
+                            break;
+                        }
+                        Ok((_, Some(_))) | Err(ReadError::Damaged(_)) => {}
+                        Err(ReadError::Failure(failure)) => return Err(failure),
+                    }
+                }
+            }
+        }
+        let events = damage.events.map(|events| events.saturating_sub(whole_events));
+        salvaged.damage.push(Damage { events, ..damage });
         Ok(salvaged)
     }
 }

@@ -76,6 +76,10 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         };
         output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
     }
+    if !is_planned && repair.files.iter().any(|file| file.quarantined.is_some()) {
+        let line = "to undo this, move the files from quarantine back under their own names, and repair again";
+        output::write_line(out, line)?;
+    }
     for file in &repair.unnamed {
         for part in lost_parts(file) {
             output::write_line(out, &part.to_string())?;

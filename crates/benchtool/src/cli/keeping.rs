@@ -337,6 +337,7 @@ pub(crate) struct CompactArgs {
 
 /// Delete the events that meet a condition, and erase them from the files
 ///
+/// A condition of which `query` warns, such as one that names a key that no event has, is refused if it is true of any event; see --force.
 /// The events are first marked as deleted: queries no longer return them. Then each file that contains some is rewritten without them,
 /// one file at a time, so there must be space for one file. Finally the whole store is read, to check that nothing of them is left, and a
 /// receipt is written (see `receipts`). While another process reads an old file there is no receipt: run the command again later, without --where.
@@ -348,7 +349,7 @@ Examples:
   benchtool delete logs --where \"User.Email = 'eve@example.com'\"
   benchtool delete logs
 
-If another process is writing to the store, it does this instead. The exit code is 5 if another process still reads an old file, and 6 if a file is damaged, foreign, or holds text of no event.")]
+If another process is writing to the store, it does this instead. The exit code is 2 if the condition was refused, 5 if another process still reads an old file, and 6 if a file is damaged, foreign, or holds text of no event.")]
 pub(crate) struct DeleteArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -361,6 +362,10 @@ pub(crate) struct DeleteArgs {
     /// Change nothing, only show how many events would be deleted
     #[arg(long, requires = "condition")]
     pub(crate) dry_run: bool,
+
+    /// Delete the events even if there are warnings of the condition
+    #[arg(long, requires = "condition")]
+    pub(crate) force: bool,
 
     /// The time zone of times in the condition that name none
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]

@@ -21,16 +21,20 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut nothing = "erased: nothing was left to erase";
     if let Some(condition) = &args.condition {
         query::condition(Some(condition), &parameters)?;
+        let (found, warnings) = count(args, condition, &parameters)?;
+        query::tell_warnings(&warnings);
         if args.dry_run {
-            return line(&format!(
-                "would be deleted: {}",
-                counted(count(args, condition, &parameters)?, "event")
-            ));
+            return line(&format!("would be deleted: {}", counted(found, "event")));
+        }
+        // `CustomerID is null` is true of every event where the key is `CustomerId`.
+        if found > 0 && !warnings.is_empty() && !args.force {
+            return Err(Failure::Usage(format!(
+                "nothing was deleted: {} would go by a condition of which there are warnings; correct it, or delete them with --force",
+                counted(found, "event")
+            )));
         }
         let Deleted { events, missed } = delete(args, condition, &parameters)?;
         if events == 0 && missed == 0 {
-            // Why that may be is told by a query.
-            count(args, condition, &parameters)?;
             nothing = "no event meets the condition";
         }
         told = line(&format!("deleted: {}", counted(events, "event")));
@@ -69,18 +73,15 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     told.and_then(|()| line(nothing))
 }
 
-fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<u64, Failure> {
+/// How many events meet the condition, and what may mislead about it.
+fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<(u64, Vec<String>), Failure> {
     let text = format!("select count(*) from stream where ({condition}\n)");
     let counting = Statement::parse(&text)?.bind(parameters)?;
     let store = Store::open_read_only(&args.store)?;
     let mut rows = store.run(&counting)?;
-    let mut number = None;
-    while let Some(row) = rows.next_row()? {
-        number = row.get(0).and_then(|cell| std::str::from_utf8(cell.json()?).ok()?.parse().ok());
-    }
-    query::tell_warnings(&rows);
-    query::warn_of_names(&store, condition)?;
-    Ok(number.unwrap_or(0))
+    let found = query::count(&mut rows)?;
+    let warnings = query::warnings(&rows, &store, condition, &counting)?;
+    Ok((found, warnings))
 }
 
 /// Deletes what meets the condition, some at a time, or lets the process do it that writes.

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
         out.flush().map_err(|error| Failure::output(&error))
     };
     write()?;
-    query::tell_warnings(&rows);
-    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
+    let condition = args.condition.as_deref().unwrap_or_default();
+    query::tell_warnings(&query::warnings(&rows, &store, condition, &asked)?);
     Ok(())
 }

@@ -84,9 +84,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     for damage in left_out.damage() {
         tell::left_out(damage);
     }
-    tell_warnings(&rows);
-    warn_of_names(&store, &text)?;
-    warn_of_paths(&store, &query);
+    tell_warnings(&warnings(&rows, &store, &text, &query)?);
     tell_none(&written, &screen, &args.period, &snapshot.info());
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");
@@ -373,17 +371,37 @@ pub(crate) fn tell_none(written: &Written, screen: &Screen, period: &Period, inf
     }
 }
 
-/// Beside the rows, never among them.
-pub(crate) fn tell_warnings(rows: &Rows) {
-    for warning in rows.warnings() {
-        tell::warning(warning);
-    }
+/// What may mislead about the rows of a query that has run, which somebody wrote as this text.
+pub(crate) fn warnings(
+    rows: &Rows,
+    store: &Store,
+    text: &str,
+    query: &Query,
+) -> Result<Vec<String>, Failure> {
+    let mut warnings: Vec<String> = rows.warnings().iter().map(ToString::to_string).collect();
+    warnings.extend(name_warnings(store, text)?);
+    warnings.extend(nested::warnings(store, query));
+    Ok(warnings)
 }
 
-/// Warns where a query names the level or the message, and the events have them under other keys.
-pub(crate) fn warn_of_names(store: &Store, query: &str) -> Result<(), Failure> {
+/// The number that is the only row.
+pub(crate) fn count(rows: &mut Rows) -> Result<u64, Failure> {
+    let mut number = None;
+    while let Some(row) = rows.next_row()? {
+        number = row.get(0).and_then(|cell| std::str::from_utf8(cell.json()?).ok()?.parse().ok());
+    }
+    Ok(number.unwrap_or(0))
+}
+
+/// Beside the rows, never among them.
+pub(crate) fn tell_warnings(warnings: &[String]) {
+    warnings.iter().for_each(tell::warning);
+}
+
+/// What to say where a query names the level or the message, and the events have them under other keys.
+fn name_warnings(store: &Store, query: &str) -> Result<Vec<String>, Failure> {
     if !query.contains("@Level") && !query.contains("@Message") {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let first = format!("select @Data from stream limit {EVENTS_LOOKED_AT}");
     let first = Statement::parse(&first)?.bind(&Parameters::new())?;
@@ -393,13 +411,7 @@ pub(crate) fn warn_of_names(store: &Store, query: &str) -> Result<(), Failure> {
     while let Ok(Some(row)) = rows.next_row() {
         names.look(row.get(0).and_then(|cell| cell.json()).unwrap_or_default(), [None; 2]);
     }
-    names.warnings(query).into_iter().for_each(tell::warning);
-    Ok(())
-}
-
-/// Warns of keys within objects that no event has.
-pub(crate) fn warn_of_paths(store: &Store, query: &Query) {
-    nested::warnings(store, query).into_iter().for_each(tell::warning);
+    Ok(names.warnings(query))
 }
 
 /// So many events tell which keys a log has.

@@ -29,9 +29,8 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
     let written = query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;
-    query::tell_warnings(&rows);
-    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
-    query::warn_of_paths(&store, &query);
+    let condition = args.condition.as_deref().unwrap_or_default();
+    query::tell_warnings(&query::warnings(&rows, &store, condition, &query)?);
     query::tell_none(&written, &screen, &args.period, &store.info()?);
     if written.rows == 0 && screen.is_terminal() {
         if !args.ignore_case && args.text.chars().any(char::is_alphabetic) {

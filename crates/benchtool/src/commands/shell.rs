@@ -238,9 +238,7 @@ impl Shell {
             commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?
         };
         let time = started.elapsed().saturating_sub(written.paged);
-        commands::query::tell_warnings(&rows);
-        commands::query::warn_of_names(&self.store, text)?;
-        commands::query::warn_of_paths(&self.store, &query);
+        commands::query::tell_warnings(&commands::query::warnings(&rows, &self.store, text, &query)?);
         if self.is_timed {
             let (time, read) = (units::duration(time), units::bytes(rows.stats().bytes));
             tell!("{} in {time}, {read} read", counted(written.rows, "row"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tamias::{Cell, Parameters, Query, RunOptions, Snapshot, Statement, Store};
+use tamias::{Cell, Parameters, RunOptions, Snapshot, Statement, Store};
 
 use crate::cli::{Format, TailArgs};
 use crate::commands::query;
@@ -34,11 +34,12 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let look = Look { format, shown: &shown, screen };
     let mut out = Out::open(&screen, !args.showing.no_pager && !args.follow);
     let snapshot = store.snapshot()?;
-    let written = write_latest(&snapshot, &latest, look, &mut out);
-    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
-    query::warn_of_paths(&store, &latest);
+    let mut rows = snapshot.run(&latest, options());
+    let written = look.write_rows(&mut rows, Which::Reversed(u64::MAX), &mut out);
+    let condition_text = args.condition.as_deref().unwrap_or_default();
+    query::tell_warnings(&query::warnings(&rows, &store, condition_text, &latest)?);
     if !args.follow {
-        let is_none = written.as_ref().is_ok_and(|rows| *rows == 0);
+        let is_none = written.as_ref().is_ok_and(|written| written.rows == 0);
         out.finish(written)?;
         if is_none && screen.is_terminal() {
             tell!("no rows");
@@ -60,14 +61,6 @@ fn format(args: &TailArgs) -> Result<Format, Failure> {
         _ if !args.follow => Ok(format),
         _ => Err(Failure::Usage("--follow needs the format log, ndjson, raw or vertical".to_owned())),
     }
-}
-
-/// Writes the latest events: how many there are.
-fn write_latest(snapshot: &Snapshot, query: &Query, look: Look<'_>, out: &mut Out) -> Result<u64, Failure> {
-    let mut rows = snapshot.run(query, options());
-    let written = look.write_rows(&mut rows, Which::Reversed(u64::MAX), out)?;
-    query::tell_warnings(&rows);
-    Ok(written.rows)
 }
 
 fn options() -> RunOptions {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::tool::{events, folder, rows, tool, tool_with_input};
+use crate::tool::{count, events, folder, rows, tool, tool_with_input};
 
 fn out(folder: &Path, arguments: &[&str]) -> String {
     tool(folder, arguments).well().out
@@ -110,4 +110,38 @@ fn export_and_delete_tell_what_may_mislead() {
     assert!(run.err.contains("@Level is 'Information'; did you mean `level`?"), "{run:?}");
     let run = tool(folder.path(), &["delete", "s", "--where", "CustomerId = 4590"]).well();
     assert!(run.out.starts_with("deleted: 1 event\nerased: 1 event") && run.err.is_empty(), "{run:?}");
+}
+
+/// A misspelt key is null in every event, and the whole store was erased without a word.
+#[test]
+fn a_condition_of_which_there_is_a_warning_deletes_nothing_without_consent() {
+    let folder = folder();
+    let path = folder.path();
+    let event = |number: u32| {
+        format!(
+            "{{\"@t\":\"2024-05-29T10:56:01Z\",\"CustomerId\":{number},\"Actor\":{{\"Name\":\"Ada\"}}}}\n"
+        )
+    };
+    let lines = (0..300).map(event).collect::<String>();
+    tool_with_input(path, &["ingest", "s", "-"], lines.as_bytes()).well();
+    for (condition, meant) in [
+        ("CustomerID is null", "`CustomerId`"),
+        ("not (CustomerID = 684)", "`CustomerId`"),
+        ("not (Actor.Nam = 'Ada')", "`Actor.Name`"),
+    ] {
+        let run = tool(path, &["delete", "s", "--where", condition]).with(2);
+        assert!(run.out.is_empty() && run.err.contains("nothing was deleted"), "{run:?}");
+        for arguments in [
+            &["delete", "s", "--where", condition][..],
+            &["delete", "s", "--where", condition, "--dry-run"],
+            &["export", "s", "--where", condition],
+        ] {
+            let run = tool(path, arguments);
+            assert!(run.err.contains("warning: ") && run.err.contains(meant), "{run:?}");
+        }
+    }
+    assert_eq!(count(path, "s"), 300);
+    let run = tool(path, &["delete", "s", "--where", "CustomerID is null", "--force"]).well();
+    assert!(run.out.starts_with("deleted: 300 events"), "{run:?}");
+    tool(path, &["delete", "s", "--force"]).with(2);
 }

@@ -422,6 +422,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) older_than: Option<String>,
 
     /// The oldest files, until the rest takes at most this size, as in 20GB
+    ///
+    /// All files go if the latest one is larger by itself; `settings --max-bytes` keeps that one.
     #[arg(long, value_name = "SIZE", group = "which", value_parser = crate::budget::size)]
     pub(crate) max_bytes: Option<u64>,
 

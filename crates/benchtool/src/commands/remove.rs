@@ -30,7 +30,13 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
                     "note: some events are not sealed yet. How large they will be is unknown, so more may go"
                 );
             }
-            planned(store.plan_removal(retention)?, &info, before)
+            let removed = store.plan_removal(retention)?;
+            if before.is_none() && removed.events == info.events && info.events > 0 {
+                tell!(
+                    "note: the latest file goes too, as it is larger by itself; `settings --max-bytes` would keep it"
+                );
+            }
+            planned(removed, &info, before)
         }
         false => {
             let removed = remove(&args.store, retention)?;

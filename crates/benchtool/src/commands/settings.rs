@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use tamias::{Cause, HistoryEntry, Housekeeping, Instant, Options, Request, Settings, Store, WhenFull};
+use tamias::{
+    Cause, HistoryEntry, Housekeeping, Instant, Options, Parameters, Request, Settings, Statement, Store,
+    WhenFull,
+};
 
 use crate::cli::{self, SettingsArgs};
 use crate::commands::remove::{ago, planned, unsealed};
-use crate::commands::{asked, existing};
+use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::output;
 use crate::tell::{self, tell};
@@ -26,8 +29,13 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     };
     if args.dry_run {
         let store = Store::open_read_only(&args.store)?;
-        let planned = planned(store.plan_settings(settings)?, &store.info()?, border(&settings)?);
-        return output::write_line(&mut output::stdout(), &format!("{planned}\n{}", text(&settings)));
+        let border = border(&settings)?;
+        let planned = planned(store.plan_settings(settings)?, &store.info()?, border);
+        let among_younger = among_younger(&store, &settings, border)?;
+        return output::write_line(
+            &mut output::stdout(),
+            &format!("{planned}\n{among_younger}{}", text(&settings)),
+        );
     }
     if settings != before {
         if asked(&args.store, Request::Settings(settings))?.is_none() {
@@ -40,6 +48,25 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         }
     }
     output::write_line(&mut output::stdout(), &text(&settings))
+}
+
+/// A line about the events that are too old and share a file with younger ones; empty if there are none.
+fn among_younger(store: &Store, settings: &Settings, border: Option<Instant>) -> Result<String, Failure> {
+    let (Some(border), Some(max_age)) = (border, settings.max_age) else { return Ok(String::new()) };
+    let by_age = store.plan_settings(Settings { max_bytes: None, ..*settings })?;
+    let whole = unsealed(&store.info()?).filter(|(_, (_, last))| *last < border);
+    let whole = by_age.events + whole.map_or(0, |(events, _)| events);
+    let older = Statement::parse("select count(*) from stream")?.between(None, Some(border));
+    let old = query::count(&mut store.run(&older.bind(&Parameters::new())?)?)?;
+    Ok(match old.saturating_sub(whole) {
+        0 => String::new(),
+        events => format!(
+            "older than {} as well: {} in files with younger ones; such a file is rewritten without them, at the latest when they exceed the \
+             age by a sixteenth\n",
+            age(max_age),
+            counted(events, "event")
+        ),
+    })
 }
 
 /// How many events its limits have taken out of the store between two moments; not those that somebody removed or deleted.

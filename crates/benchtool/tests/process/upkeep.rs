@@ -350,6 +350,42 @@ fn dry_runs_count_what_is_not_sealed_yet() {
     assert!(told(&["remove", "s", "--older-than", "30d"]).ends_with("; 0 events left\n"));
 }
 
+/// The dry run said that nothing would go, and then events went that share a file with younger ones.
+#[test]
+fn dry_runs_count_what_is_too_old_among_younger_events() {
+    let folder = folder();
+    let hours_ago = |hours: i64| {
+        let time = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(hours);
+        format!("{{\"@t\":\"{time}\"}}\n")
+    };
+    let lines: String = [240, 239, 1].into_iter().map(hours_ago).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], lines.as_bytes()).well();
+    tool(folder.path(), &["seal", "s"]).well();
+    let planned = tool(folder.path(), &["settings", "s", "--max-age", "2d", "--dry-run"]).well();
+    let lines: Vec<&str> = planned.out.lines().collect();
+    assert_eq!(lines[0], "would be removed: 0 files of 0 bytes, 0 events; 3 events left");
+    assert!(
+        lines[1].starts_with("older than 2d as well: 2 events in files with younger ones"),
+        "{planned:?}"
+    );
+    tool(folder.path(), &["settings", "s", "--max-age", "2d"]).well();
+    tool(folder.path(), &["compact", "s"]).well();
+    assert_eq!(count(folder.path(), "s"), 1);
+}
+
+/// What `settings` would keep, `remove` removes.
+#[test]
+fn a_removal_of_the_latest_file_too_is_told_before() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], OLD).well();
+    tool(folder.path(), &["seal", "s"]).well();
+    let planned = tool(folder.path(), &["remove", "s", "--max-bytes", "1B", "--dry-run"]).well();
+    assert!(planned.out.ends_with("; 0 events left\n"), "{planned:?}");
+    assert!(planned.err.contains("note: the latest file goes too"), "{planned:?}");
+    let kept = tool(folder.path(), &["settings", "s", "--max-bytes", "1B", "--dry-run"]).well();
+    assert!(kept.out.contains("; 2 events left\n"), "{kept:?}");
+}
+
 /// It used to say how many were stored, and they were gone.
 #[test]
 fn whoever_stores_what_is_too_old_is_warned() {

@@ -108,9 +108,10 @@ impl From<OpenError> for Failure {
                 let folder = folder.display();
                 Failure::Io(format!("{folder} is being written to by {writer}; wait until that process ends"))
             }
-            OpenError::ManifestDamaged { .. }
-            | OpenError::ManifestMissing { .. }
-            | OpenError::ReceiptDamaged { .. } => Failure::Damage(error.to_string()),
+            OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
+                Failure::Damage(format!("{error} (`{} repair`)", program::name()))
+            }
+            OpenError::ReceiptDamaged { .. } => Failure::Damage(error.to_string()),
             _ if error.is_lack_of_room() => Failure::NoRoom(error.to_string()),
             _ => Failure::Io(error.to_string()),
         }
@@ -190,11 +191,15 @@ impl From<ReadError> for Failure {
     }
 }
 
+/// What can be done about damage.
+pub(crate) const DAMAGE_REMEDIES: &str =
+    "`query --on-damage skip` answers from the rest, `repair` removes what is damaged";
+
 impl From<ExecError> for Failure {
     fn from(error: ExecError) -> Failure {
         match &error {
             ExecError::Source(source) => match source.downcast_ref::<ReadError>() {
-                Some(ReadError::Damaged(_)) => Failure::Damage(error.to_string()),
+                Some(ReadError::Damaged(_)) => Failure::Damage(format!("{error}; {DAMAGE_REMEDIES}")),
                 _ => Failure::Io(error.to_string()),
             },
             ExecError::Document { .. } => Failure::Damage(error.to_string()),

@@ -287,7 +287,7 @@ Examples:
   benchtool repair logs --dry-run
   benchtool repair logs
 
-The exit code is 0 if the store is intact in the end, and 6 if a dry run found damage.")]
+The exit code is 6 if events are lost, if a file could not be repaired, or if a dry run found damage. Run again, it is 0 if the store is intact.")]
 pub(crate) struct RepairArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]

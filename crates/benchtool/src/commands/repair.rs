@@ -5,6 +5,7 @@ use std::io::Write;
 use tamias::{Damage, LeftFile, Rebuilt, RegainedFile, Repair, Store};
 
 use crate::cli::RepairArgs;
+use crate::commands::settings;
 use crate::commands::verify::events_lost;
 use crate::failure::Failure;
 use crate::units::counted;
@@ -21,11 +22,19 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     // What was repaired, or has to be, is in the exit code too.
     output::unless_closed(tell_files(&repair, args.dry_run, &mut out))?;
+    if repair.rebuilt.is_some() && !args.dry_run {
+        let settings = settings::text(&Store::open_read_only(&args.store)?.housekeeping()?.settings);
+        let line =
+            format!("a new list may lack the store's settings, which are now {settings}; see `settings`");
+        output::unless_closed(output::write_line(&mut out, &line))?;
+    }
+    let mut gone = None;
     let line = if is_sound(&repair) {
         format!("sound: {} events, nothing to repair", repair.events)
     } else {
         let parts: Vec<Damage> = repair.unnamed.iter().flat_map(lost_parts).collect();
-        let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage).chain(&parts));
+        let lost_parts = || repair.files.iter().flat_map(|file| &file.damage).chain(&parts);
+        let lost = events_lost(lost_parts());
         let files = counted((repair.files.len() + repair.unnamed.len()) as u64, "file");
         if args.dry_run {
             return Err(Failure::Damage(format!(
@@ -40,10 +49,18 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
                 format!(" with damaged or missing ones, {events} came back from files that were not named")
             }
         };
+        gone = lost_parts().any(|part| part.events() != Some(0)).then(|| lost.clone());
         format!("repaired: {files}, {lost} lost{back}, {} stay", repair.events)
     };
     match repair.left.len() as u64 {
-        0 => output::write_line(&mut out, &line),
+        0 => {
+            let told = output::write_line(&mut out, &line);
+            let Some(gone) = gone else { return told };
+            output::unless_closed(told)?;
+            Err(Failure::Damage(format!(
+                "the store is sound again, but {gone} lost; a backup may have what is missing"
+            )))
+        }
         left => {
             if !is_sound(&repair) {
                 output::unless_closed(output::write_line(&mut out, &line))?;
@@ -124,6 +141,7 @@ fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
     let RegainedFile { file, regained, renumbered, known, quarantined, is_foreign, .. } = file;
     let would = if is_planned { "would be" } else { "are" };
     if let (true, Some(kept)) = (is_foreign, quarantined) {
+        let would = if is_planned { "would be" } else { "is" };
         return format!("{}: it is not this store's; it {would} in {}", file.display(), kept.display());
     }
     let line =

@@ -3,7 +3,7 @@
 use tamias::{Contradiction, Damage, Options, ReadMode, Store, Unnamed, UnnamedKind};
 
 use crate::cli::VerifyArgs;
-use crate::failure::Failure;
+use crate::failure::{DAMAGE_REMEDIES, Failure};
 use crate::units::counted;
 use crate::{output, progress};
 
@@ -93,10 +93,7 @@ pub(super) fn lost(damage: &[Damage]) -> String {
         1 => "1 part of the store is damaged".to_owned(),
         parts => format!("{parts} parts of the store are damaged"),
     };
-    format!(
-        "{parts}: {} lost; `query --on-damage skip` answers from the rest, `repair` removes what is damaged",
-        events_lost(damage)
-    )
+    format!("{parts}: {} lost; {DAMAGE_REMEDIES}", events_lost(damage))
 }
 
 /// `3 events and an unknown number of others are`

@@ -110,6 +110,10 @@ fn a_lost_list_is_made_anew() {
         repair.out.contains("the list of the store's files was missing: a new one is made from the files"),
         "{repair:?}"
     );
+    assert!(
+        repair.out.contains("settings, which are now max-age: none, max-bytes: none, when-full: fail"),
+        "{repair:?}"
+    );
     assert_eq!(count(folder, "s"), 1500);
     let ingest = tool(folder, &["ingest", "s", "log"]).well();
     assert!(ingest.out.starts_with("stored: 0, "), "{ingest:?}");

@@ -11,6 +11,7 @@ use flate2::bufread::GzDecoder;
 
 use crate::failure::Failure;
 use crate::origin;
+use crate::signals;
 use crate::tell::tell;
 
 /// Something that events come from. It is opened when it is read.
@@ -104,9 +105,36 @@ impl Source {
         }
     }
 
+    /// Reads a packed file to its end, for its checksum, which comes behind the data. One that ends too early passes: what it has is right as far as
+    /// anybody can tell. So does what is not packed, or cannot be read twice, of which nothing is read but the first bytes.
+    ///
+    /// # Errors
+    /// If the data is damaged, or the file cannot be read. After a Ctrl-C it reads no further.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if !matches!(self, Source::File { .. }) {
+            return Ok(());
+        }
+        let mut input = self.unpacked(Arc::default());
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            match input.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(_) if !input.is_packed() || signals::requested() => return Ok(()),
+                Ok(_) => {}
+            }
+        }
+    }
+
     /// What it holds, unpacked where its first bytes say that it is packed with gzip or zstd. The counter counts the
     /// bytes that were read, packed as they are.
     pub(crate) fn reader(&self, counter: Arc<AtomicU64>) -> impl Read + Send + 'static {
+        self.unpacked(counter)
+    }
+
+    fn unpacked(&self, counter: Arc<AtomicU64>) -> Unpacked {
         let input: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(io::stdin()),
             Source::Pipe(path) | Source::File { path, .. } => {
@@ -212,6 +240,11 @@ fn may_be<const N: usize>([magic, mask]: &[[u8; N]; 2], begin: &[u8]) -> bool {
 }
 
 impl Unpacked {
+    /// Whether it is packed, once its first bytes were read.
+    fn is_packed(&self) -> bool {
+        matches!(self, Unpacked::Gzip(_) | Unpacked::Zstd(_))
+    }
+
     fn detect(mut input: Counted) -> io::Result<Unpacked> {
         // What comes with one read goes on in one piece, and no more is waited for than is needed.
         let mut begin = vec![0; BUFFER_BYTES];
@@ -298,14 +331,15 @@ fn next_member(input: Option<Input>) -> io::Result<Option<Input>> {
     }
 }
 
-/// An error of the system stays what it is; every other is the decoder's verdict on the data.
+/// An error of the system stays what it is; every other is the decoder's verdict on the data, and its kind tells whether the data only ends too early.
 fn damaged(packer: &str, error: &io::Error) -> io::Error {
+    let kind = match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::ErrorKind::UnexpectedEof,
+        _ => io::ErrorKind::InvalidData,
+    };
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("the {packer} data is damaged or truncated: {error}"),
-        ),
+        None => io::Error::new(kind, format!("the {packer} data is damaged or truncated: {error}")),
     }
 }
 
@@ -405,8 +439,16 @@ mod tests {
         let text = "{\"a\":1}\n".repeat(1000).into_bytes();
         for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
             let error = unpack(Cursor::new(whole[..whole.len() - 5].to_vec())).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{error}");
         }
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_no_early_end() {
+        let mut packed = gzip(b"one\n");
+        let at = packed.len() - 6;
+        packed[at] ^= 1;
+        assert_eq!(unpack(Cursor::new(packed)).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -65,7 +65,9 @@ fn read(source: Source, import: &mut Import<'_>, again: &str) -> Result<(), Fail
                     false => Err(Failure::Input(format!("{name}: the JSON array has no end{again}"))),
                 };
             }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) =>
+            {
                 return Err(Failure::Input(format!("{name}: {error}{again}")));
             }
             Err(error) => return Err(Failure::file(Path::new(&name), &error)),

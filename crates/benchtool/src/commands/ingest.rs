@@ -1,6 +1,7 @@
 //! `benchtool ingest`
 
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -147,6 +148,15 @@ fn remove_empty(store: &Store, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// That more of a source's rejected lines cannot be remembered.
+fn too_scattered(name: &str, entry: &Entry<'_>) -> Failure {
+    let Entry { unit, number, .. } = entry;
+    Failure::Input(format!(
+        "stopped at {unit} {number} of {name}: lines were rejected in more than {RANGES_MAX} places, which is the most that is remembered. \
+         Run the same command with --rejects FILE to continue and save them all there; everything before it is stored"
+    ))
+}
+
 /// How to retry rejected lines.
 const RETRY: &str = "ingest again with other options, such as --time-key, to retry those lines, or with --rejects FILE to save them";
 
@@ -253,7 +263,8 @@ struct Ingest<'a> {
 }
 
 /// How far a source has come.
-struct Reading {
+struct Reading<'s> {
+    source: &'s Source,
     name: String,
     /// What the store keeps its position under, if it can be read again.
     origin: Option<String>,
@@ -276,13 +287,16 @@ struct Reading {
     has_retried: bool,
     /// Whether it has changed since it was opened: then nothing of it is what it seems.
     has_changed: bool,
+    /// Whether it is known to be what was packed, as far as that can be known.
+    is_checked: bool,
     /// Those behind the start, and of lines that were tried again.
     bytes: u64,
 }
 
-impl Reading {
-    fn new(source: &Source, start: Start) -> Reading {
+impl<'s> Reading<'s> {
+    fn new(source: &'s Source, start: Start) -> Reading<'s> {
         let mut reading = Reading {
+            source,
             name: source.name(),
             origin: source.origin().map(str::to_owned),
             start: start.position.unwrap_or(0),
@@ -295,6 +309,7 @@ impl Reading {
             has_new: false,
             has_retried: false,
             has_changed: false,
+            is_checked: false,
             bytes: 0,
         };
         let is_known = match &reading.mended {
@@ -329,6 +344,21 @@ impl Reading {
         }
     }
 
+    /// Nothing is stored of packed data that is damaged: any of its lines may be wrong, and the checksum tells only at its end. Only what has new
+    /// lines is read twice for that.
+    fn check_data(&mut self) -> Result<(), Failure> {
+        if mem::replace(&mut self.is_checked, true) {
+            return Ok(());
+        }
+        let name = &self.name;
+        self.source.check().map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => Failure::Input(format!(
+                "{name}: {error}. Nothing of it was stored now, as any line may be wrong{GOES_ON_WHOLE}"
+            )),
+            _ => Failure::file(Path::new(name), &error),
+        })
+    }
+
     /// The source must still be what it was when its start was looked for.
     fn check_start(&mut self) -> Result<(), Failure> {
         self.has_changed = !self.has_start;
@@ -353,7 +383,7 @@ impl Ingest<'_> {
             return Ok(());
         }
         let mut reading = Reading::new(&source, start);
-        let read = self.read(&source, &mut reading);
+        let read = self.read(&mut reading);
         let has_any = reading.has_new || reading.has_retried;
         if reading.recorded.is_some() && !has_any && read.is_ok() {
             self.tally.unchanged += 1;
@@ -375,9 +405,9 @@ impl Ingest<'_> {
         read
     }
 
-    fn read(&mut self, source: &Source, reading: &mut Reading) -> Result<(), Failure> {
-        let may_wait = source.may_wait();
-        let mut chunks = Chunks::read(source.reader(Arc::clone(&self.bytes_read)));
+    fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), Failure> {
+        let may_wait = reading.source.may_wait();
+        let mut chunks = Chunks::read(reading.source.reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
         let mut beginning = Beginning::new(self.args, reading.recorded.is_none() && self.is_alone);
@@ -407,10 +437,15 @@ impl Ingest<'_> {
             let name = &reading.name;
             match end {
                 None => {}
-                Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Some(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
                     return Err(Failure::Input(format!(
                         "{name}: {error}. All lines before are stored{goes_on}"
+                    )));
+                }
+                Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(Failure::Input(format!(
+                        "{name}: {error}. All lines before are stored, and any of them may be wrong; a file is checked before anything is stored"
                     )));
                 }
                 Some(Err(error)) => return Err(Failure::file(Path::new(name), &error)),
@@ -435,7 +470,7 @@ impl Ingest<'_> {
     }
 
     /// The bytes to be taken, with the time where the beginning of the source tells that it is.
-    fn told(&mut self, reading: &Reading, told: Told) -> Vec<u8> {
+    fn told(&mut self, reading: &Reading<'_>, told: Told) -> Vec<u8> {
         // Once, however many files there are; and not of those that are stored already.
         for hint in told.hints.iter().filter(|_| reading.recorded.is_none() && !self.has_hinted) {
             self.progress.suspend(|| tell!("note: {}: {hint}", reading.name));
@@ -453,7 +488,7 @@ impl Ingest<'_> {
     /// Takes the next bytes of a source, of which so many were stored or rejected by earlier runs.
     fn chunk(
         &mut self,
-        reading: &mut Reading,
+        reading: &mut Reading<'_>,
         splitter: &mut Splitter,
         skipped: &mut u64,
         chunk: &[u8],
@@ -467,7 +502,7 @@ impl Ingest<'_> {
     }
 
     /// Takes an entry; its end may not have come where the source ended instead.
-    fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
+    fn entry(&mut self, reading: &mut Reading<'_>, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
         let Some(content) = entry.event() else {
             if let Some(mended) = reading.mended.as_mut().filter(|_| entry.is_comment()) {
                 mended.comment(entry);
@@ -508,6 +543,7 @@ impl Ingest<'_> {
                 self.progress.suspend(|| tell!("{name}: continuing at {unit} {number}, byte {offset}"));
             }
         }
+        reading.check_data()?;
         self.tally.lines += 1;
         let reason = match content {
             Content::Bytes(bytes) => match self.batch.push(bytes, &self.format) {
@@ -543,18 +579,13 @@ impl Ingest<'_> {
         if reading.origin.is_none() || reading.mended.is_some() || self.rejects.keeps() || is_empty {
             reading.rejected.settle(entry);
         } else if !reading.rejected.remember(entry) {
-            let name = &reading.name;
-            return Err(Failure::Input(format!(
-                "stopped at {} {} of {name}: lines were rejected in more than {RANGES_MAX} places, which is the most that is remembered. \
-                 Run the same command with --rejects FILE to continue and save them all there; everything before it is stored",
-                entry.unit, entry.number
-            )));
+            return Err(too_scattered(&reading.name, entry));
         }
         reading.advance(entry);
         Ok(())
     }
 
-    fn reject(&mut self, reading: &Reading, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
+    fn reject(&mut self, reading: &Reading<'_>, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
         let rejects = &mut self.rejects;
         let (source, origin) = (&reading.name, reading.origin.as_deref());
@@ -572,7 +603,7 @@ impl Ingest<'_> {
 
     /// Hands the batch over to be stored, with the place that its source has come to. What was rejected before that place is
     /// on disk by then.
-    fn store_batch(&mut self, reading: &mut Reading) -> Result<(), Failure> {
+    fn store_batch(&mut self, reading: &mut Reading<'_>) -> Result<(), Failure> {
         let has_moved = || reading.recorded.is_some() && reading.recorded != reading.place();
         let place = if !self.batch.is_empty() || has_moved() { reading.place() } else { None };
         if place.is_some() {

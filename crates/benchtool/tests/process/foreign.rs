@@ -122,6 +122,37 @@ fn a_file_that_was_cut_is_continued_when_it_is_complete() {
     assert_eq!(count(folder.path(), "s"), 20_000);
 }
 
+/// What came before the checksum was stored, wrong lines too, and a complete copy was another file then.
+#[test]
+fn nothing_is_stored_of_a_packed_file_that_is_damaged() {
+    let folder = folder();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&events(3, 20_000)).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(&events(4, 20_000)).unwrap();
+    let zstd = encoder.finish().unwrap();
+    // A bit of the checksum stands for any.
+    for (name, whole, at) in [("log.gz", gzip, 5), ("log.zst", zstd, 2)] {
+        let mut damaged = whole.clone();
+        let at = whole.len() - at;
+        damaged[at] ^= 1;
+        fs::write(folder.path().join(name), &damaged).unwrap();
+        let store = format!("store-{name}");
+        let run = tool(folder.path(), &["ingest", &store, name]).with(4);
+        assert!(run.err.contains("damaged") && run.err.contains("Nothing of it was stored"), "{run:?}");
+        assert_eq!(figures(&run.out).0, 0, "{run:?}");
+        assert!(!folder.path().join(&store).exists());
+        // From a pipe it cannot be read twice.
+        let run = tool_with_input(folder.path(), &["ingest", "piped", "-"], &damaged).with(4);
+        assert!(run.err.contains("any of them may be wrong"), "{run:?}");
+        fs::write(folder.path().join(name), &whole).unwrap();
+        let run = tool(folder.path(), &["ingest", &store, name]).well();
+        assert_eq!(figures(&run.out).0, 20_000);
+    }
+}
+
 /// A few lines used to be rejected one by one, whatever they were.
 #[test]
 fn short_files_are_recognised_as_well() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tamias::{Store, Word, vocabulary};
+use tamias::{RunOptions, Store, Word, vocabulary};
 
 use crate::failure::Failure;
 use crate::sampled;
@@ -20,7 +20,7 @@ const DEPTH: usize = 3;
 impl Words {
     /// The words of the language, and the keys of some of the store's events.
     pub(crate) fn of(store: &Store) -> Result<Words, Failure> {
-        let keys = sampled::keys(store, EVENTS_LOOKED_AT, DEPTH)?;
+        let keys = sampled::keys(store, "true", EVENTS_LOOKED_AT, DEPTH, &RunOptions::default())?;
         Ok(Words::new(sampled::spellings(&keys).map(|(path, _)| path)))
     }
 

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::sampled;
 use crate::units::counted;
 
-/// Keys are looked for in so many events from the beginning of the store, and in as many from its end.
+/// A key is looked for in so many events from the beginning of the store that have what it should be in, and in as many from its end.
 const EVENTS_LOOKED_AT: usize = 100;
 
 /// Keys deeper than this are not looked for.
@@ -28,26 +28,42 @@ fn after(time: Duration) -> Option<Instant> {
 /// What there is to warn of. Nothing where the events cannot be read: the query itself says so.
 pub(crate) fn warnings(store: &Store, query: &Query) -> Vec<String> {
     let mut paths = query.paths();
+    paths.extend(query.element_paths());
     // Most are there, and found in the first events that are looked at: that takes less than to look at events for what else they have.
     paths.retain(|path| is_nested(path) && !matches!(is_anywhere(store, path, after(AT_ONCE)), Ok(true)));
-    if paths.is_empty() {
-        return Vec::new();
-    }
-    // The elements of an array are a level of their own.
-    let Ok(keys) = sampled::keys(store, EVENTS_LOOKED_AT, 2 * DEPTH) else { return Vec::new() };
-    let missing = paths.iter().filter_map(|path| Missing::of(&keys, path));
     let deadline = after(PATIENCE);
-    missing.filter_map(|missing| missing.warning(store, keys.documents(), deadline)).collect()
+    let options = RunOptions { deadline, ..RunOptions::default() };
+    // The elements of an array are a level of their own.
+    let keys = |parent: &str| sampled::keys(store, &has(parent), EVENTS_LOOKED_AT, 2 * DEPTH, &options).ok();
+    let warning = |path: &String| {
+        let keys = parents(path).filter_map(keys).find(|keys| keys.documents() > 0)?;
+        Missing::of(&keys, path)?.warning(store, keys.documents(), deadline)
+    };
+    paths.iter().filter_map(warning).collect()
 }
 
-/// Whether this is a path of names, each of which needs no quotes.
+/// Whether this is a path of names, each of which needs no quotes, and of elements.
 fn is_nested(path: &str) -> bool {
-    path.contains('.') && !path.contains(['[', '@']) && path.split('.').count() <= DEPTH
+    let names = path.replace("[?]", "");
+    names.contains('.') && !names.contains(['[', '@']) && names.split('.').count() <= DEPTH
+}
+
+/// What a path leads through, the longest first.
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('.').filter_map(|(end, _)| path.get(..end))
+}
+
+/// The condition that an event has something at a path.
+fn has(path: &str) -> String {
+    match path.contains("[?]") {
+        true => format!("{path} is not null"),
+        false => format!("Has({path})"),
+    }
 }
 
 /// Whether an event has a key at a path, as far as that is known in time.
 fn is_anywhere(store: &Store, path: &str, deadline: Option<Instant>) -> Result<bool, Failure> {
-    let text = format!("select @Id from stream where Has({path}) limit 1");
+    let text = format!("select @Id from stream where {} limit 1", has(path));
     let query = Statement::parse(&text)?.bind(&Parameters::new())?;
     let options = RunOptions { deadline, ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
@@ -160,5 +176,7 @@ mod tests {
         let elements = |path: &str| Remedy::Elements { array: "Timings".to_owned(), path: path.to_owned() };
         check("Timings.Elapsed", Some(elements("Timings[?].Elapsed")));
         check("Timings.Elapsd", Some(Remedy::Near("Timings[?].Elapsed".to_owned())));
+        check("Timings[?].Elapsed", None);
+        check("Timings[?].Elapsd", Some(Remedy::Near("Timings[?].Elapsed".to_owned())));
     }
 }

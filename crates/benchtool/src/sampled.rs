@@ -4,13 +4,19 @@ use tamias::{Key, Keys, Parameters, RunOptions, Statement, Store};
 
 use crate::failure::Failure;
 
-/// The keys of so many events from the beginning of the store, and of as many from its end, down to some levels.
-pub(crate) fn keys(store: &Store, events: usize, depth: usize) -> Result<Keys, Failure> {
+/// The keys of so many events that meet a condition from the beginning of the store, and of as many from its end, down to some levels.
+pub(crate) fn keys(
+    store: &Store,
+    condition: &str,
+    events: usize,
+    depth: usize,
+    options: &RunOptions,
+) -> Result<Keys, Failure> {
     let mut keys = Keys::new(depth);
     for order in ["asc", "desc"] {
-        let text = format!("select @Data from stream order by time {order} limit {events}");
+        let text = format!("select @Data from stream where {condition} order by time {order} limit {events}");
         let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-        let mut rows = store.run_with(&query, RunOptions::default())?;
+        let mut rows = store.run_with(&query, options.clone())?;
         while let Some(row) = rows.next_row()? {
             keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
         }

@@ -141,6 +141,30 @@ impl KindWatch {
         paths
     }
 
+    /// The paths that a plan reads in the elements of arrays, as the language writes them for any element, each once.
+    pub(crate) fn element_paths(plan: &Plan) -> Vec<String> {
+        let Input::Events(events) = &plan.input else { return Vec::new() };
+        let slots: Vec<String> = events.names.iter().map(|name| property(name)).collect();
+        let mut paths = ElementPaths { slots: &slots, locals: Vec::new(), found: BTreeSet::new() };
+        for collection in &events.unnest {
+            paths.collect(collection);
+            paths.bind_element(collection);
+        }
+        plan.filter.iter().for_each(|expr| paths.collect(expr));
+        match &plan.output {
+            Output::Rows { cells, .. } => cells.iter().for_each(|cell| paths.collect(cell)),
+            Output::Groups(grouping) => {
+                for key in &grouping.keys {
+                    if let Key::Expr { expr, .. } = key {
+                        paths.collect(expr);
+                    }
+                }
+                grouping.aggregates.iter().for_each(|aggregate| paths.collect(&aggregate.argument));
+            }
+        }
+        paths.found.into_iter().collect()
+    }
+
     /// Counts the values that the condition is given.
     pub(crate) fn tested<'a>(&'a self, scope: &mut Scope<'a>) {
         for watched in &self.tested {
@@ -223,6 +247,67 @@ impl Paths<'_> {
             return;
         }
         expr.children().into_iter().for_each(|child| self.collect(child));
+    }
+}
+
+/// Collects the paths that expressions read in elements.
+struct ElementPaths<'p> {
+    slots: &'p [String],
+    /// Where each local comes from, if that is a path.
+    locals: Vec<Option<String>>,
+    found: BTreeSet<String>,
+}
+
+impl ElementPaths<'_> {
+    /// The path of an expression; any element stands for each.
+    fn path(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Slot(_) | Expr::Path(_) => {
+                Some(Printed { expr, slots: self.slots, locals: &[] }.to_string())
+            }
+            Expr::Local(local) => self.locals.get(*local).cloned().flatten(),
+            Expr::Member(of, name) => {
+                let member = Expr::Member(Box::new(Expr::Local(0)), name.clone());
+                Some(Printed { expr: &member, slots: &[], locals: &[self.path(of)?] }.to_string())
+            }
+            Expr::Element(of, index) if matches!(**index, Expr::Constant(Value::Number(_))) => {
+                Some(self.path(of)? + "[?]")
+            }
+            _ => None,
+        }
+    }
+
+    /// The next local is an element of this.
+    fn bind_element(&mut self, collection: &Expr) {
+        let path = self.path(collection).map(|path| path + "[?]");
+        self.locals.push(path);
+    }
+
+    fn collect(&mut self, expr: &Expr) {
+        if let Some(path) = self.path(expr) {
+            if path.contains("[?].") {
+                self.found.insert(path);
+            }
+            return;
+        }
+        let outer = self.locals.len();
+        match expr {
+            Expr::Quantified { collection, body, .. } => {
+                self.collect(collection);
+                self.bind_element(collection);
+                self.collect(body);
+            }
+            Expr::Let(values, body) => {
+                for value in values {
+                    self.collect(value);
+                    let path = self.path(value);
+                    self.locals.push(path);
+                }
+                self.collect(body);
+            }
+            _ => expr.children().into_iter().for_each(|child| self.collect(child)),
+        }
+        self.locals.truncate(outer);
     }
 }
 

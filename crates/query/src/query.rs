@@ -231,6 +231,20 @@ impl Query {
         KindWatch::paths(&self.planned)
     }
 
+    /// The paths of the keys that the query reads in the elements of arrays, sorted, with `[?]` for each element, however the query names
+    /// it: by its number, as any or all of them, in `Some` and `Every`, or unnested.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    ///
+    /// let query = Query::prepare("select Items[0].Sku from stream where Items[?].Price > 3")?;
+    /// assert_eq!(query.element_paths(), ["Items[?].Price", "Items[?].Sku"]);
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn element_paths(&self) -> Vec<String> {
+        KindWatch::element_paths(&self.planned)
+    }
+
     /// The same query without optimization: the same rows, perhaps more slowly. Use it to find out whether the
     /// optimizer is at fault.
     pub fn unoptimized(&self) -> Query {

@@ -376,12 +376,25 @@ fn misspelt_keys_in_objects_are_warned_of() {
             "{{\"@t\":\"2024-05-29T10:56:01Z\",\"actor\":{{\"login\":\"ada\"{rare}}},\"Timings\":[{{\"Elapsed\":{n}}}],\"id.orig_h\":\"h\"}}\n"
         )
     };
-    let events: String = (0..1000).map(event).collect();
+    // The first and the last of all have neither.
+    let other = |_: u32| "{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}\n".to_owned();
+    let events: String = (0..200).map(other).chain((0..1000).map(event)).chain((0..200).map(other)).collect();
     for segments in ["text", "columns"] {
         tool_with_input(folder.path(), &["ingest", segments, "-", "--segments", segments], events.as_bytes())
             .well();
         tool(folder.path(), &["seal", segments]).well();
         let warned = |query: &str| tool(folder.path(), &["query", segments, query]).well().err;
+        let misspelt =
+            "warning: no event has a key `Timings[?].Elapsd`; did you mean `Timings[?].Elapsed`?\n";
+        for query in [
+            "select count(*) from stream where Timings[?].Elapsd > 3",
+            "select count(*) from stream where Every(Timings, |t| t.Elapsd > 3)",
+            "select Timings[0].Elapsd from stream limit 0",
+            "select sum(t.Elapsd) from stream lateral unnest(Timings) as t where t.Elapsed > 1000000000",
+            "select count(*) from stream lateral unnest(Timings) as t where t.Elapsd > 3",
+        ] {
+            assert_eq!(warned(query), misspelt, "{query}");
+        }
         for (query, warning) in [
             (
                 "select count(*) from stream where actor.logn = 'x'",
@@ -402,7 +415,13 @@ fn misspelt_keys_in_objects_are_warned_of() {
         ] {
             assert_eq!(warned(query), format!("warning: {warning}\n"), "{query}");
         }
-        for query in ["actor.login = 'x'", "actor.rare = 2", "id.orig_h = 'x'", "Timings[?].Elapsed > 1"] {
+        for query in [
+            "actor.login = 'x'",
+            "actor.rare = 2",
+            "id.orig_h = 'x'",
+            "Timings[?].Elapsed > 1",
+            "Timings[0].Elapsed > 1",
+        ] {
             assert_eq!(warned(&format!("select count(*) from stream where {query}")), "", "{query}");
         }
     }

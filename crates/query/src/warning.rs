@@ -16,7 +16,8 @@ pub enum Warning {
     UnknownKey {
         /// The key, or the dotted path, as the language writes it.
         key: String,
-        /// A similarly spelt key that some events have, or the built-in that other systems call by this name.
+        /// A similarly spelt key that some events have, what was probably meant where the name stands, or the built-in that other systems call
+        /// by this name.
         near: Option<String>,
     },
     /// Events have the key, but no value is of the kind that it is compared with, so the comparison is undefined or the same for every event.
@@ -29,6 +30,13 @@ pub enum Warning {
         with: Compared,
         /// The kind of all values, if they are of one kind.
         only: Option<Kind>,
+    },
+    /// A key is compared with a number in quotes. Some events have numbers there, and no event such a string.
+    NumberInQuotes {
+        /// The key as the language writes it.
+        key: String,
+        /// The string.
+        text: String,
     },
     /// An aggregate of numbers found only strings; or an aggregate that ranks values found only strings that look like numbers.
     NumbersInText {
@@ -64,7 +72,7 @@ pub enum Warning {
     UnknownLevel {
         /// The level or pattern as written in the query.
         given: String,
-        /// Levels that events have, sorted, at most 20.
+        /// Levels that events have, as the language writes them, sorted, at most 20.
         levels: Vec<String>,
     },
     /// Percentiles range from 0 to 100, and this one lies between 0 and 1.
@@ -121,6 +129,10 @@ impl fmt::Display for Warning {
             Warning::NeverCompared { key, operator, with, only } => {
                 never_compared(f, key, operator, *with, *only)
             }
+            Warning::NumberInQuotes { key, text } => write!(
+                f,
+                "no `{key}` is the string '{text}' or another number in quotes, but some are numbers; write {text} without quotes"
+            ),
             Warning::NumbersInText { aggregate, key, ranks } => {
                 let what = match ranks {
                     true => format!(
@@ -152,8 +164,8 @@ impl fmt::Display for Warning {
             Warning::UnknownLevel { given, levels } => {
                 write!(
                     f,
-                    "no event that was read has the level '{given}'; their levels are '{}'",
-                    levels.join("', '")
+                    "no event that was read has the level '{given}'; their levels are {}",
+                    levels.join(", ")
                 )
             }
             Warning::SmallPercentile { aggregate, meant } => {
@@ -198,6 +210,9 @@ fn never_compared(
         _ => "undefined",
     };
     let (with, remedy) = match with {
+        Compared::Number if key == "@Level" => {
+            ("number", "levels are compared as strings, as in `@Level in ['Error', 'Fatal']`".to_owned())
+        }
         Compared::Number => ("number", format!("`ToNumber({key})` reads numbers in text")),
         Compared::Text => {
             ("string", format!("compare it with a number, or `ToString({key})` with the string"))

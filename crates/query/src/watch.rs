@@ -18,9 +18,21 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 enum Sought {
     /// A key, by any of the names that it may have: of a dotted path there are several.
-    Key { text: String, names: Vec<Box<str>> },
+    Key {
+        text: String,
+        names: Vec<Box<str>>,
+        /// What was probably meant, if there is no such key.
+        meant: Option<String>,
+    },
     /// A value of a key that can be compared.
-    Value { key: String, name: Box<str>, operator: &'static str, with: Compared },
+    Value {
+        key: String,
+        name: Box<str>,
+        operator: &'static str,
+        with: Compared,
+        /// The text that it is compared with, if that is a number in quotes: then only such texts can be compared.
+        quoted: Option<String>,
+    },
     /// A number as the value of a key that an aggregate takes; or a text that is none, where the aggregate ranks values.
     Number { aggregate: String, key: String, name: Box<str>, ranks: bool },
     /// A key whose name is what the query subtracts, and the keys of the parts.
@@ -120,6 +132,8 @@ struct Known {
     objects: bool,
     /// Whether there are texts that do not read as numbers, or may be.
     words: bool,
+    /// Whether there are texts that do, or may be.
+    digits: bool,
 }
 
 impl Watch {
@@ -217,13 +231,13 @@ impl Watch {
                         lacks_name = true;
                     }
                 }
-                Sought::Value { name, with, .. } => match block.known(name) {
+                Sought::Value { name, with, quoted, .. } => match block.known(name) {
                     None => self.settle(watched),
-                    Some(known @ Known { numbers, texts, .. }) => {
+                    Some(known @ Known { numbers, texts, digits, .. }) => {
                         watched.note(known);
                         let is_found = match with {
                             Compared::Number => numbers,
-                            Compared::Text => texts,
+                            Compared::Text => texts && (quoted.is_none() || digits),
                         };
                         if is_found {
                             self.settle(watched);
@@ -240,16 +254,17 @@ impl Watch {
                     }
                 }
                 Sought::Level { given, met, .. } => {
-                    let is_known = block.levels(&mut |level| {
-                        if given.is_match(level) {
+                    let is_known = block.levels(&mut |level, kind| {
+                        let is_text = kind == Kind::String;
+                        if is_text && given.is_match(level) {
                             return self.settle(watched);
                         }
                         let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
-                        if met.in_other_case.is_none() && given.is_match_in_other_case(level) {
+                        if is_text && met.in_other_case.is_none() && given.is_match_in_other_case(level) {
                             met.in_other_case = Some(level.to_owned());
                         }
-                        if met.all.len() < LEVELS_MAX && !met.all.contains(level) {
-                            met.all.insert(level.to_owned());
+                        if met.all.len() < LEVELS_MAX {
+                            met.all.insert(if is_text { format!("'{level}'") } else { level.to_owned() });
                         }
                     });
                     if !is_known {
@@ -294,21 +309,27 @@ impl Watch {
         open()
             .filter_map(|watched| match &watched.sought {
                 Sought::Key { text, .. } if hyphens().any(|(_, parts)| parts.contains(text)) => None,
-                Sought::Key { text, names } => {
+                Sought::Key { text, names, meant } => {
                     let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
                     // The longest name is the one that was meant for a flat key: `id.orig_h`, and not `id`.
                     let mut names: Vec<&str> = names.iter().map(|name| &**name).collect();
                     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
                     let near = names.iter().find_map(|name| closest(name, known.iter().map(String::as_str)));
-                    let near = near.map(as_written);
+                    let near = near.map(as_written).or_else(|| meant.clone());
                     let near = near.or_else(|| match names.as_slice() {
                         [only] => built_in(only).map(str::to_owned),
                         _ => None,
                     });
                     Some(Warning::UnknownKey { key: text.clone(), near })
                 }
-                Sought::Value { key, operator, with, .. } => {
-                    watched.is_there.load(Relaxed).then(|| Warning::NeverCompared {
+                Sought::Value { key, quoted: Some(text), .. } if watched.has_texts.load(Relaxed) => {
+                    let has_numbers = watched.has_numbers.load(Relaxed);
+                    has_numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
+                }
+                Sought::Value { key, name, operator, with, .. } => {
+                    // An event without a level has one all the same.
+                    let is_there = watched.is_there.load(Relaxed) || &**name == LEVEL;
+                    is_there.then(|| Warning::NeverCompared {
                         key: key.clone(),
                         operator,
                         with: *with,
@@ -384,9 +405,9 @@ struct Collected<'p> {
 impl Collected<'_> {
     fn expr(&mut self, expr: &Expr) {
         match expr {
-            Expr::Slot(_) => self.key(expr, std::slice::from_ref(expr)),
-            Expr::Path(readings) => return self.key(expr, readings),
-            Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number),
+            Expr::Slot(_) => self.key(expr, None),
+            Expr::Path(_) => return self.key(expr, None),
+            Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number, None),
             Expr::Compare { op, left, right, ci } => match (&**left, &**right) {
                 (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
                 | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
@@ -397,8 +418,20 @@ impl Collected<'_> {
                         _ => {}
                     }
                 }
-                (of, Expr::Constant(Value::Text(_))) => self.value(of, op.sign(), Compared::Text),
-                (Expr::Constant(Value::Text(_)), of) => self.value(of, op.flipped().sign(), Compared::Text),
+                (of, Expr::Constant(Value::Text(text))) => {
+                    self.value(of, op.sign(), Compared::Text, quoted(text));
+                }
+                (Expr::Constant(Value::Text(text)), of) => {
+                    self.value(of, op.flipped().sign(), Compared::Text, quoted(text));
+                }
+                // `Application = Shop`: a text without its quotes reads as a key.
+                (of, key @ (Expr::Slot(_) | Expr::Path(_))) => {
+                    if matches!(of, Expr::Slot(_) | Expr::Path(_)) {
+                        self.key(of, None);
+                    }
+                    let text = self.text(key);
+                    self.key(key, (!text.contains('\'')).then(|| format!("'{text}'")));
+                }
                 _ => {}
             },
             Expr::InSet { left, set, negated } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
@@ -413,9 +446,14 @@ impl Collected<'_> {
             Expr::InSet { left, set, negated } if !set.values().is_empty() => {
                 let operator = if *negated { "not in" } else { "in" };
                 if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
-                    self.value(left, operator, Compared::Text);
+                    let mut all = set.values().iter().map(|value| match value {
+                        Value::Text(text) => quoted(text),
+                        _ => None,
+                    });
+                    let first = all.next().flatten().filter(|_| all.all(|other| other.is_some()));
+                    self.value(left, operator, Compared::Text, first);
                 } else if set.values().iter().all(|value| matches!(value, Value::Number(_))) {
-                    self.value(left, operator, Compared::Number);
+                    self.value(left, operator, Compared::Number, None);
                 }
             }
             Expr::Like { left, pattern, negated }
@@ -426,7 +464,14 @@ impl Collected<'_> {
                 self.level(GivenLevel::Like(Box::new(given)), *negated);
             }
             Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
-                self.value(left, "like", Compared::Text);
+                self.value(left, "like", Compared::Text, None);
+            }
+            // `headers.User-Agent`: the parts behind the first are keys of the top level here.
+            Expr::Arithmetic(..) => {
+                if let Some((of, name, parts)) = self.hyphenated(expr) {
+                    let meant = format!("{of}['{name}']");
+                    parts.into_iter().for_each(|part| self.key(part, Some(meant.clone())));
+                }
             }
             _ => {}
         }
@@ -456,6 +501,28 @@ impl Collected<'_> {
         }
     }
 
+    /// Of `a.b - c - d` the path of the object, `a`, the name that the rest is together, `b-c-d`, and the parts that are read as keys.
+    fn hyphenated<'e>(&self, expr: &'e Expr) -> Option<(String, String, Vec<&'e Expr>)> {
+        match expr {
+            Expr::Path(_) => {
+                let text = self.text(expr);
+                let (of, name) = text.rsplit_once('.')?;
+                Some((of.to_owned(), name.to_owned(), Vec::new()))
+            }
+            Expr::Arithmetic(Arithmetic::Subtract, a, b) => {
+                let Expr::Slot(last) = **b else { return None };
+                let (of, name, mut parts) = self.hyphenated(a)?;
+                parts.push(b);
+                Some((of, format!("{name}-{}", self.names.get(last)?), parts))
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, expr: &Expr) -> String {
+        Printed { expr, slots: self.shown, locals: &[] }.to_string()
+    }
+
     /// An aggregate of numbers, or one that ranks values.
     fn aggregate(&mut self, aggregate: &Aggregate) {
         let function = aggregate.function;
@@ -471,11 +538,14 @@ impl Collected<'_> {
     }
 
     /// A key of events: none that stands for a built-in, since most events lack some of those.
-    fn key(&mut self, expr: &Expr, readings: &[Expr]) {
+    fn key(&mut self, expr: &Expr, meant: Option<String>) {
+        let readings = match expr {
+            Expr::Path(readings) => readings.as_slice(),
+            other => std::slice::from_ref(other),
+        };
         let names: Vec<Box<str>> = readings.iter().filter_map(|reading| self.name(reading)).collect();
         if names.iter().all(|name| property_name(name).is_some()) && !names.is_empty() {
-            let text = Printed { expr, slots: self.shown, locals: &[] }.to_string();
-            self.push(Sought::Key { text, names });
+            self.push(Sought::Key { text: self.text(expr), names, meant });
         }
     }
 
@@ -487,11 +557,14 @@ impl Collected<'_> {
         }
     }
 
-    fn value(&mut self, of: &Expr, operator: &'static str, with: Compared) {
-        if let Expr::Slot(slot) = of
-            && let (Some(name), Some(key)) = (self.names.get(*slot), self.shown.get(*slot))
-        {
-            self.push(Sought::Value { key: key.clone(), name: name.clone(), operator, with });
+    fn value(&mut self, of: &Expr, operator: &'static str, with: Compared, quoted: Option<String>) {
+        let (slot, key) = match of {
+            Expr::Slot(slot) => (slot, self.shown.get(*slot).cloned()),
+            Expr::BuiltIn(Computed::Level { level }) => (level, Some("@Level".to_owned())),
+            _ => return,
+        };
+        if let (Some(name), Some(key)) = (self.names.get(*slot).cloned(), key) {
+            self.push(Sought::Value { key, name, operator, with, quoted });
         }
     }
 
@@ -528,7 +601,13 @@ const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "E
 /// Whether a level is one of those that events have others of: nothing is wrong where no event has just that one.
 fn is_absent_only(given: &GivenLevel, levels: &BTreeSet<String>) -> bool {
     CLEF_LEVELS.iter().any(|level| given.is_match(level))
-        && levels.iter().any(|level| CLEF_LEVELS.contains(&level.as_str()))
+        && levels.iter().any(|level| CLEF_LEVELS.contains(&level.trim_matches('\'')))
+}
+
+/// A text that is a number in quotes.
+fn quoted(text: &Text<'_>) -> Option<String> {
+    let text = text.text();
+    is_number(text.as_bytes()).then(|| text.into_owned())
 }
 
 /// The name of a key as people write it: a flat key with points as a path.
@@ -544,7 +623,10 @@ fn built_in(name: &str) -> Option<&'static str> {
         ("@Level", &["level", "severity", "loglevel"]),
         ("@Message", &["message", "msg"]),
         ("@Exception", &["exception", "error", "stacktrace"]),
+        ("@TraceId", &["traceid", "trace_id"]),
+        ("@SpanId", &["spanid", "span_id"]),
         ("@Id", &["id"]),
+        ("Now()", &["now"]),
     ];
     let found = known.iter().find(|(_, names)| names.iter().any(|known| name.eq_ignore_ascii_case(known)));
     found.map(|(built_in, _)| *built_in)
@@ -554,8 +636,8 @@ fn built_in(name: &str) -> Option<&'static str> {
 trait Look {
     /// What is known of a key; none where that is nothing.
     fn known(&self, name: &str) -> Option<Known>;
-    /// Gives each level that events have: whether those are all.
-    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool;
+    /// Gives each level that events have, and its kind, of texts and numbers: whether those are all.
+    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool;
     /// Gives the names of keys.
     fn names(&self, each: &mut dyn FnMut(&str));
 }
@@ -573,8 +655,8 @@ impl Look for Told<'_, '_> {
             Key::Absent => Some(Known::default()),
             Key::Present(facts) => match facts.values {
                 Some(values) => {
-                    let words = match values.listed_strings {
-                        Some(mut listed) => !listed.all(|(text, _)| is_number(text)),
+                    let is_any = |is_sought: fn(&[u8]) -> bool| match values.listed_strings {
+                        Some(mut listed) => listed.any(|(text, _)| is_sought(text)),
                         None => values.strings > 0,
                     };
                     Some(Known {
@@ -584,7 +666,8 @@ impl Look for Told<'_, '_> {
                         booleans: values.truth.count > 0 || values.falsehood.count > 0,
                         arrays: values.arrays > 0,
                         objects: values.maps > 0,
-                        words,
+                        words: is_any(|text| !is_number(text)),
+                        digits: is_any(is_number),
                     })
                 }
                 // An event has it twice.
@@ -596,27 +679,29 @@ impl Look for Told<'_, '_> {
                     arrays: true,
                     objects: true,
                     words: true,
+                    digits: true,
                 }),
             },
         }
     }
 
-    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool {
+    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool {
         match self.0.key(LEVEL) {
             Key::Unknown => false,
             Key::Absent => {
-                each(DEFAULT_LEVEL);
+                each(DEFAULT_LEVEL, Kind::String);
                 true
             }
             Key::Present(facts) => {
                 let Some(values) = facts.values else { return false };
                 if values.missing.count > 0 {
-                    each(DEFAULT_LEVEL);
+                    each(DEFAULT_LEVEL, Kind::String);
                 }
                 let (Some(texts), Some(numbers)) = (values.listed_strings, values.listed_numbers) else {
                     return false;
                 };
-                texts.chain(numbers).for_each(|(level, _)| each(&String::from_utf8_lossy(level)));
+                texts.for_each(|(level, _)| each(&String::from_utf8_lossy(level), Kind::String));
+                numbers.for_each(|(level, _)| each(&String::from_utf8_lossy(level), Kind::Number));
                 true
             }
         }
@@ -656,7 +741,9 @@ impl Look for Searched<'_> {
                     known.texts = true;
                     let end = value.get(1..).and_then(|text| memchr::memchr(b'"', text));
                     let text = end.and_then(|end| value.get(1..=end));
-                    known.words |= !text.is_some_and(is_number);
+                    let is_number = text.is_some_and(is_number);
+                    known.words |= !is_number;
+                    known.digits |= is_number;
                 }
                 Some(b'-' | b'0'..=b'9') => known.numbers = true,
                 Some(b't' | b'f') => known.booleans = true,
@@ -664,26 +751,29 @@ impl Look for Searched<'_> {
                 Some(b'{') => known.objects = true,
                 _ => {}
             }
-            if known.words && known.numbers {
+            if known.words && known.digits && known.numbers {
                 break;
             }
         }
         Some(known)
     }
 
-    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool {
+    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool {
         let mut count = 0;
         for value in self.behind(LEVEL).into_iter().flatten() {
             count += 1;
-            let text = match value.strip_prefix(b"\"") {
-                Some(text) => text.get(..memchr::memchr(b'"', text).unwrap_or(0)),
-                None => value.get(..value.iter().take_while(|byte| byte.is_ascii_digit()).count()),
+            let (text, kind) = match value.strip_prefix(b"\"") {
+                Some(text) => (text.get(..memchr::memchr(b'"', text).unwrap_or(0)), Kind::String),
+                None => {
+                    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                    (value.get(..digits), Kind::Number)
+                }
             };
             let text = text.filter(|text| !text.is_empty());
-            text.iter().for_each(|text| each(&String::from_utf8_lossy(text)));
+            text.iter().for_each(|text| each(&String::from_utf8_lossy(text), kind));
         }
         if count < self.events {
-            each(DEFAULT_LEVEL);
+            each(DEFAULT_LEVEL, Kind::String);
         }
         true
     }

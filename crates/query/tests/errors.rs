@@ -109,6 +109,7 @@ fn habits_of_other_languages() {
             "select `a` from stream",
             "select * from events",
             "select a from stream as s",
+            "select count(*) from stream group by time(1d) as day",
             "select a from stream where b is missing",
             "select a from stream where b is undefined",
             "select a from stream where b is true",

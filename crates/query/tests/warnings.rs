@@ -11,9 +11,9 @@ use tamias_query::{Direction, Parameters, Query, RunOptions};
 fn events() -> Memory {
     let event = |n: u64| {
         let document = match n {
-            0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h"}}"#),
+            0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h","Status":200}}"#),
             _ => format!(
-                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a"}}"#,
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","Status":"Healthy"}}"#,
                 n.is_multiple_of(2)
             ),
         };
@@ -101,6 +101,37 @@ const MISLEADING: &[(&str, &str)] = &[
     (
         "select count(*) from stream where x-request-id = 'a'",
         "`x-request-id` was read as a subtraction; for the key of this name write `@Properties['x-request-id']`",
+    ),
+    (
+        "select count(*) from stream where Ship.User-Agent = 'a'",
+        "no event that was read has a key `Agent`; did you mean `Ship['User-Agent']`?",
+    ),
+    // Some texts there are none in quotes.
+    (
+        "select count(*) from stream where Status = '500'",
+        "no `Status` is the string '500' or another number in quotes, but some are numbers; write 500 without quotes",
+    ),
+    (
+        "select count(*) from stream where @Level <= 3",
+        "`@Level` is never a number, so `@Level` <= a number is undefined for every event; levels are compared as strings, as in \
+         `@Level in ['Error', 'Fatal']`",
+    ),
+    (
+        "select count(*) from stream where trace_id = 'a'",
+        "no event that was read has a key `trace_id`; did you mean `@TraceId`?",
+    ),
+    (
+        "select count(*) from stream where @Timestamp > now - 1d",
+        "no event that was read has a key `now`; did you mean `Now()`?",
+    ),
+    // `@Exception` was suggested.
+    (
+        "select count(*) from stream where @Level = Error",
+        "no event that was read has a key `Error`; did you mean `'Error'`?",
+    ),
+    (
+        "select count(*) from stream where Path = Somewhere.Else",
+        "no event that was read has a key `Somewhere.Else`; did you mean `'Somewhere.Else'`?",
     ),
     (
         "select count(*) from stream where Level = 'Error'",
@@ -196,6 +227,9 @@ fn what_is_as_it_looks_is_not_warned_of() {
     ] {
         assert_eq!(warnings(&format!("select count(*) from stream where {query}")), [""; 0], "{query}");
     }
+    // What is compared is looked at once, however deep it lies.
+    let nested = (0..100).fold("Elapsed".to_owned(), |left, _| format!("({left} = Path)"));
+    assert_eq!(warnings(&format!("select count(*) from stream where {nested}")), [""; 0]);
     let query = Query::prepare_with("select Missing from stream", &Parameters::new()).unwrap();
     let mut rows = query.run(Memory::default().source(Direction::Ascending));
     assert!(rows.next_row().unwrap().is_none());
@@ -210,7 +244,7 @@ fn levels_of_other_logs_are_told() {
         arrival: n,
         document: format!(r#"{{"@l":{level},"N":{n}}}"#),
     };
-    for (levels, told) in [(["\"3\"", "\"6\""], "'3', '6'"), (["30", "50"], "'30', '50'")] {
+    for (levels, told) in [(["\"3\"", "\"6\""], "'3', '6'"), (["30", "50"], "30, 50")] {
         let events: Vec<Event> = (0..40).map(|n| event(n, levels[usize::from(n % 2 == 0)])).collect();
         let memory = Memory::blocks(&[&[&events]]);
         let asked = |text: &str| {

@@ -93,7 +93,12 @@ impl Parser<'_> {
                 true => Some(self.expr()?),
                 false => None,
             };
-            return Ok(GroupItem::Time { interval, zone, span: start.to(self.symbol(")")?) });
+            let span = start.to(self.symbol(")")?);
+            if self.at_keyword("as") {
+                let flaw = self.unexpected("`,`, the next clause or the end");
+                return Err(flaw.hint("the column of the intervals is always called `time`"));
+            }
+            return Ok(GroupItem::Time { interval, zone, span });
         }
         Ok(GroupItem::Expr {
             expr: self.expr()?,

@@ -281,7 +281,15 @@ impl Store {
     /// # Errors
     /// If a file cannot be read or written. Events erased before the error stay erased.
     pub fn erase(&self) -> Result<Erased, DeleteError> {
-        self.inner.erase(&|| true)
+        self.erase_while(&|| true)
+    }
+
+    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each segment. There is no receipt then.
+    ///
+    /// # Errors
+    /// As for [`erase`](Store::erase).
+    pub fn erase_while(&self, may_go_on: &dyn Fn() -> bool) -> Result<Erased, DeleteError> {
+        self.inner.erase(may_go_on)
     }
 
     /// The retention settings that the store enforces.

@@ -161,7 +161,16 @@ impl Store {
     /// # Errors
     /// If the store is open for reading only, is damaged, or cannot be read or written.
     pub fn erase(&self) -> Result<Erased, DeleteError> {
-        Ok(self.writer().map_err(|_| DeleteError::ReadOnly)?.erase()?)
+        self.erase_while(&|| true)
+    }
+
+    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each file. There is no receipt then; the next call goes on where this
+    /// one stopped.
+    ///
+    /// # Errors
+    /// As for [`erase`](Store::erase).
+    pub fn erase_while(&self, may_go_on: &dyn Fn() -> bool) -> Result<Erased, DeleteError> {
+        Ok(self.writer().map_err(|_| DeleteError::ReadOnly)?.erase_while(may_go_on)?)
     }
 
     /// The receipts of the store in the folder `path`, the earliest first, each with its file; `None` for a damaged receipt.

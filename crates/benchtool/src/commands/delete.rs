@@ -10,7 +10,7 @@ use crate::commands::receipts::text;
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::units::{counted, printable};
-use crate::{output, progress};
+use crate::{output, progress, signals};
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -48,6 +48,13 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let Erased { receipt, held, damaged, unreadable } = erase(args)?;
     if let Some(receipt) = &receipt {
         return told.and_then(|()| line(&format!("erased: {}", text(receipt))));
+    }
+    if signals::requested() {
+        return Err(Failure::Interrupted(
+            "interrupted before all files were rewritten: no query returns the deleted events, but some are still in files, and queries are slow there; \
+             run this again without --where to finish"
+                .to_owned(),
+        ));
     }
     let names = |files: &[std::path::PathBuf]| {
         let names = files.iter().map(|file| printable(&file.display().to_string()).into_owned());
@@ -94,7 +101,18 @@ fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result
         }
         match asked(&args.store, Request::Delete(ids.to_vec()))? {
             Some(Reply::Deleted(deleted)) => Ok(deleted),
-            _ => Ok(existing(&args.store, quiet(args))?.delete_events(ids)?),
+            _ => {
+                let store = existing(&args.store, quiet(args))?;
+                // A round is all or nothing.
+                signals::catch()?;
+                let deleted = store.delete_events(ids)?;
+                match signals::requested() {
+                    false => Ok(deleted),
+                    true => Err(Failure::Interrupted(
+                        "interrupted before all events were deleted; run the same command again".to_owned(),
+                    )),
+                }
+            }
         }
     };
     delete_in_rounds(DELETED_MAX, matching, delete, || erase(args).map(drop))
@@ -105,7 +123,8 @@ fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {
         Some(Reply::Erased(erased)) => Ok(erased),
         _ => {
             let store = existing(&args.store, quiet(args))?;
-            Ok(progress::during("erasing", || store.erase())?)
+            signals::catch()?;
+            Ok(progress::during("erasing", || store.erase_while(&|| !signals::requested()))?)
         }
     }
 }

@@ -2,13 +2,13 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::tool::{command, count, events, figures, folder, started, tool, tool_with_input};
+use crate::tool::{command, count, ended, events, figures, folder, started, tool, tool_with_input};
 
 fn interrupt(child: &Child) {
     let status = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
@@ -223,4 +223,32 @@ fn kill_again_and_again(folder: &Path, store: u32) -> Vec<usize> {
         total = now;
     }
     stored
+}
+
+/// It died without a word, and left events marked that no query returns and every query has to pass over.
+#[test]
+fn a_deletion_that_is_interrupted_tells_what_is_left_to_do() {
+    let folder = folder();
+    for seed in 1..=6 {
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(seed, 5000)).well();
+        tool(folder.path(), &["seal", "s"]).well();
+    }
+    let mut child = command(folder.path(), &["delete", "s", "--where", "Elapsed > 0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    assert!(line.starts_with("deleted: "), "{line}");
+    interrupt(&child);
+    let ended = ended(child.wait_with_output().unwrap());
+    // It may have ended before.
+    if ended.code != Some(0) {
+        let ended = ended.with(130);
+        assert!(ended.err.contains("run this again without --where to finish"), "{ended:?}");
+    }
+    let finished = tool(folder.path(), &["delete", "s"]).well();
+    assert!(finished.out.starts_with("erased: "), "{finished:?}");
 }

@@ -27,16 +27,18 @@ use crate::tell::{self, tell};
 use crate::units::{counted, printable_line};
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
-    let text = match args.query.as_str() {
+    let given = match args.query.as_str() {
         "-" => read_query()?,
         text => text.to_owned(),
     };
+    let text = given.trim_end();
+    let text = text.strip_suffix(';').unwrap_or(text);
     // As for other commands, `-` is the standard output.
     let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let screen = if output.is_some() { Screen::FILE } else { Screen::of_stdout() };
     let mut parameters = parameters(&args.params);
     set_zone(&mut parameters, &args.period.time_zone)?;
-    let bound = asked(&text, args, &screen).and_then(|(statement, which)| {
+    let bound = asked(text, args, &screen).and_then(|(statement, which)| {
         let query = statement.bind(&parameters)?;
         check_used(&args.params, &query)?;
         Ok((query, which))
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     for damage in left_out.damage() {
         tell::left_out(damage);
     }
-    tell_warnings(&warnings(&rows, &store, &text, &query)?);
+    tell_warnings(&warnings(&rows, &store, text, &query)?);
     tell_none(&written, &screen, &args.period, &snapshot.info());
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");

@@ -362,7 +362,7 @@ fn a_period_behind_the_last_event_is_told_of() {
 fn the_query_may_come_from_the_standard_input() {
     let folder = folder();
     tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
-    let query = b"-- a comment\nselect N\nfrom stream\nwhere N > 1\n";
+    let query = b"-- a comment\nselect N\nfrom stream\nwhere N > 1;\n";
     assert_eq!(tool_with_input(folder.path(), &["query", "s", "-"], query).well().out, "{\"N\":1.50}\n");
 }
 

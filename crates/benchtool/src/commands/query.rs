@@ -78,7 +78,12 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     } else if let Some(path) = output {
         write_file(&mut rows, &query, which, &args.showing, &args.period.time_zone, path, &args.store)?
     } else {
-        show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?
+        let shown = show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen);
+        // A chart of no numbers may have come of what is warned of.
+        if let Err(Failure::Query(_)) = &shown {
+            tell_warnings(&warnings(&rows, &store, text, &query)?);
+        }
+        shown?
     };
     if let Some(report) = rows.kinds() {
         tell!("{}", kind_table(&report));
@@ -201,14 +206,18 @@ pub(crate) fn write_file(
     Ok(written)
 }
 
-/// The format that the extension of a file names. A pipe or a device has none.
+/// The format that the extension of a file names.
+pub(crate) fn format_named(path: &Path) -> Option<Format> {
+    match path.extension().and_then(OsStr::to_str)? {
+        "md" => Some(Format::Markdown),
+        "jsonl" => Some(Format::Ndjson),
+        extension => Format::from_str(extension, true).ok(),
+    }
+}
+
+/// The format of a file by its name. A pipe or a device has none.
 fn format_of(path: &Path) -> Result<Format, Failure> {
-    let format = match path.extension().and_then(OsStr::to_str) {
-        Some("md") => Some(Format::Markdown),
-        Some("jsonl") => Some(Format::Ndjson),
-        Some(extension) => Format::from_str(extension, true).ok(),
-        None => None,
-    };
+    let format = format_named(path);
     let is_special = || path.metadata().is_ok_and(|data| !data.is_file());
     format.or_else(|| is_special().then_some(Format::Ndjson)).ok_or_else(|| {
         let path = path.display();

@@ -233,9 +233,16 @@ impl Shell {
             output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
             Written { rows: rows.stats().rows, ..Written::default() }
         } else if let Some(path) = once {
-            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path, &self.folder)?
+            // The mode is that of the screen.
+            let format = commands::query::format_named(&path).or(self.showing.format);
+            let showing = Showing { format, ..self.showing.clone() };
+            commands::query::write_file(&mut rows, &query, which, &showing, zone, &path, &self.folder)?
         } else {
-            commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?
+            let shown = commands::query::show(&mut rows, &query, which, zone, &self.showing, screen);
+            if let Err(Failure::Query(_)) = &shown {
+                commands::query::tell_warnings(&commands::query::warnings(&rows, &self.store, text, &query)?);
+            }
+            shown?
         };
         let time = started.elapsed().saturating_sub(written.paged);
         commands::query::tell_warnings(&commands::query::warnings(&rows, &self.store, text, &query)?);

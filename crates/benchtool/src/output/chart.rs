@@ -30,6 +30,8 @@ pub(super) struct ChartRows<'a> {
     look: Look<'a>,
     names: Vec<String>,
     rows: Vec<Vec<Field>>,
+    /// Those of `group by time(…)`, in ticks.
+    intervals: Vec<u64>,
     out: &'a mut dyn Write,
 }
 
@@ -42,7 +44,7 @@ struct Field {
 impl<'a> ChartRows<'a> {
     pub(super) fn new(columns: &[String], look: Look<'a>, out: &'a mut dyn Write) -> Self {
         let names = columns.iter().map(|name| printable_line(name).into_owned()).collect();
-        ChartRows { look, names, rows: Vec::new(), out }
+        ChartRows { look, names, rows: Vec::new(), intervals: Vec::new(), out }
     }
 
     /// Whether a column is one of numbers, to be shown as bars.
@@ -98,9 +100,16 @@ impl<'a> ChartRows<'a> {
         let label_width = widest(labels.iter().map(String::as_str)).min(self.label_room());
         let text_width = widest(texts.iter().map(|text| &**text));
         let bar_width = width.saturating_sub(label_width + text_width + 4).max(1);
-        let note =
-            if values.iter().any(|value| *value < 0.0) { " (values below zero have no bar)" } else { "" };
-        let mut chart = format!("{}{note}\n", self.names[column]);
+        let mut chart = self.names[column].clone();
+        if values.iter().any(|value| *value < 0.0) {
+            chart.push_str(" (values below zero have no bar)");
+        }
+        match left_out(&self.intervals) {
+            0 => {}
+            1 => chart.push_str(" (1 interval without events is left out)"),
+            intervals => chart.push_str(&format!(" ({intervals} intervals without events are left out)")),
+        }
+        chart.push('\n');
         for ((label, text), value) in labels.iter().zip(texts).zip(values) {
             let label = fit(label, label_width);
             let blanks = " ".repeat(label_width - label.width().min(label_width));
@@ -120,6 +129,21 @@ fn shortened(text: &str, value: f64) -> Cow<'_, str> {
             Cow::Owned(fit(&format!("{value:.3}"), NUMBER_COLUMNS_MAX).into_owned())
         }
         _ => fit(text, NUMBER_COLUMNS_MAX),
+    }
+}
+
+/// How many intervals lie between these of which there are no events. They are as long as the shortest step from one to the next; where the clocks
+/// change a day is an hour shorter or longer.
+fn left_out(intervals: &[u64]) -> u64 {
+    let mut intervals = intervals.to_vec();
+    intervals.sort_unstable();
+    intervals.dedup();
+    let steps: Vec<u64> = intervals.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let shortest = steps.iter().copied().min().unwrap_or(1) as f64;
+    let lengths = || steps.iter().map(|step| *step as f64 / shortest);
+    match lengths().all(|length| (length - length.round()).abs() < 0.1) {
+        true => lengths().map(|length| length.round() as u64 - 1).sum(),
+        false => 0,
     }
 }
 
@@ -143,6 +167,12 @@ impl RowWriter for ChartRows<'_> {
             return Err(Failure::Query(text));
         }
         let shown = self.look.shown;
+        if shown.is_instant(0)
+            && self.names.first().is_some_and(|name| name == "time")
+            && let Some(json) = cells.first().and_then(|cell| cell.json())
+        {
+            self.intervals.extend(std::str::from_utf8(json).ok().and_then(|ticks| ticks.parse::<u64>().ok()));
+        }
         let field = |(column, cell): (usize, &Cell<'_>)| Field {
             text: printable_line(&shown_text(*cell, column, shown)).into_owned(),
             kind: cell.kind(),
@@ -183,6 +213,17 @@ mod tests {
             assert!(short.width() <= NUMBER_COLUMNS_MAX, "{short}");
         }
         assert_eq!(shortened("12.3456", 12.3456), "12.346");
+    }
+
+    #[test]
+    fn intervals_without_events_are_counted() {
+        assert_eq!(left_out(&[]), 0);
+        assert_eq!(left_out(&[10]), 0);
+        assert_eq!(left_out(&[30, 10, 20, 20]), 0);
+        assert_eq!(left_out(&[10, 20, 50, 60, 80]), 3);
+        // Days around a change of the clocks; and times that are no intervals.
+        assert_eq!(left_out(&[0, 24, 47, 71, 96, 144]), 1);
+        assert_eq!(left_out(&[0, 10, 25, 40]), 0);
     }
 
     #[test]

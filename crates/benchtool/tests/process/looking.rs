@@ -234,6 +234,11 @@ fn a_chart_has_a_bar_for_each_row() {
     let times = chart("select count(*) as n from stream group by time(5m)").well().out;
     assert!(times.starts_with("n\n2024-05-29T10:00:00Z 5 ███"), "{times}");
     assert!(chart("select Host from stream").with(3).err.contains("a chart needs a column of numbers"));
+    // Bars stood beside each other as if nothing lay between.
+    let gaps = chart("select count(*) as n from stream where N <> 5 and N <> 6 group by time(1m)").well().out;
+    assert!(gaps.starts_with("n (2 intervals without events are left out)\n"), "{gaps}");
+    let why = chart("select mean(Host) from stream").with(3).err;
+    assert!(why.contains("warning: `mean(Host)` passes over texts"), "{why}");
 }
 
 #[test]

@@ -206,6 +206,10 @@ mod terminal {
         session.exp_string("answer\r\n42000\r\n").unwrap();
         session.send_line(".once rows.csv").unwrap();
         session.send_line("select 6 * 8000 as answer").unwrap();
+        // A chart was written into the file.
+        session.send_line(".mode chart").unwrap();
+        session.send_line(".once more.csv").unwrap();
+        session.send_line("select 6 * 8000 as answer").unwrap();
         session.send_line(".mode auto").unwrap();
         session.send_line("select 6 * 9000 as answer").unwrap();
         session.exp_string("  54000 ").unwrap();
@@ -216,8 +220,9 @@ mod terminal {
         session.exp_string("write .timer on, or .timer off").unwrap();
         session.send_line(".exit").unwrap();
         session.exp_eof().unwrap();
-        let rows = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
-        assert_eq!(rows, "answer\n48000\n");
+        for file in ["rows.csv", "more.csv"] {
+            assert_eq!(std::fs::read_to_string(folder.path().join(file)).unwrap(), "answer\n48000\n");
+        }
     }
 
     /// What came in behind the first line was lost with the prompt that had read it.

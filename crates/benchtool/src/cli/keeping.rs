@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Reading, Sealing, store_folder};
+use super::shared::{Period, Reading, Sealing, store_folder};
 use crate::instants::Zone;
 
 /// Show what a store holds: events, period, files
@@ -143,6 +143,7 @@ pub(crate) struct RestoreArgs {
 #[command(after_long_help = "\
 Examples:
   benchtool export logs > logs.ndjson
+  benchtool export logs --since 1d > day.ndjson
   benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst
   benchtool export logs --ids | benchtool ingest copy - --keep-ids")]
 pub(crate) struct ExportArgs {
@@ -160,9 +161,8 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) ids: bool,
 
-    /// The time zone of times in the condition that name none
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
-    pub(crate) time_zone: Zone,
+    #[command(flatten)]
+    pub(crate) period: Period,
 
     #[command(flatten)]
     pub(crate) reading: Reading,

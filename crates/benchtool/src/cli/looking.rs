@@ -34,9 +34,8 @@ pub(crate) struct TailArgs {
     #[arg(short, long)]
     pub(crate) follow: bool,
 
-    /// The time zone of the condition and of times in the output
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
-    pub(crate) time_zone: Zone,
+    #[command(flatten)]
+    pub(crate) period: Period,
 
     #[command(flatten)]
     pub(crate) showing: Showing,

@@ -13,11 +13,11 @@ use crate::units::printable;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
-    query::set_zone(&mut parameters, &args.time_zone)?;
+    query::set_zone(&mut parameters, &args.period.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
     let columns = if args.ids { "@Data, @Id" } else { "@Data" };
     let text = format!("select {columns} from stream where {condition}");
-    let asked = Statement::parse(&text)?.bind(&parameters)?;
+    let asked = query::within(&Statement::parse(&text)?, &args.period)?.bind(&parameters)?;
     let store = super::read_once(&args.store, &args.reading)?;
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&asked, options)?;

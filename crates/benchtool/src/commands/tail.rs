@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tamias::{Cell, Parameters, RunOptions, Snapshot, Statement, Store};
 
-use crate::cli::{Format, TailArgs};
+use crate::cli::{Format, Period, TailArgs};
 use crate::commands::query;
 use crate::failure::Failure;
 use crate::following::Following;
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
-    query::set_zone(&mut parameters, &args.time_zone)?;
+    query::set_zone(&mut parameters, &args.period.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
     let format = format(args)?;
     let store = super::to_ask(&args.store)?;
     let latest = format!("select * from stream where {condition} order by time desc limit {}", args.events);
-    let latest = Statement::parse(&latest)?.bind(&parameters)?;
+    let latest = query::within(&Statement::parse(&latest)?, &args.period)?.bind(&parameters)?;
     let screen = Screen::of_stdout();
-    let shown = Shown::new(&latest, &args.time_zone, args.showing.ticks);
+    let shown = Shown::new(&latest, &args.period.time_zone, args.showing.ticks);
     let look = Look { format, shown: &shown, screen };
     let mut out = Out::open(&screen, !args.showing.no_pager && !args.follow);
     let snapshot = store.snapshot()?;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     written?;
     signals::catch()?;
     let mut writer = look.writer(latest.columns(), &mut out)?;
-    follow(&store, &snapshot, &condition, &parameters, &mut *writer)
+    follow(&store, &snapshot, &condition, &parameters, &args.period, &mut *writer)
 }
 
 /// On a terminal a log; what follows has to be a format that can go on.
@@ -73,6 +73,7 @@ fn follow(
     first: &Snapshot,
     condition: &str,
     parameters: &Parameters,
+    period: &Period,
     writer: &mut dyn RowWriter,
 ) -> Result<(), Failure> {
     let mut following = Following::behind(first, &options())?;
@@ -89,7 +90,7 @@ fn follow(
             continue;
         }
         let text = format!("select * from stream where {new} and {condition}");
-        let query = Statement::parse(&text)?.bind(parameters)?;
+        let query = query::within(&Statement::parse(&text)?, period)?.bind(parameters)?;
         let mut rows = snapshot.run(&query, options());
         while let Some(row) = rows.next_row()? {
             writer.row(&row.cells().collect::<Vec<Cell<'_>>>())?;

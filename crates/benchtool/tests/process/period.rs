@@ -62,6 +62,11 @@ fn a_period_is_a_condition_on_the_time() {
     );
     let all = tool(folder.path(), &["query", "s", "select @Id from stream", "--since", "36500d"]).well().out;
     assert_eq!(all.lines().count(), 5000);
+    for show in [&["tail", "s", "-n", "9999"][..], &["export", "s"]] {
+        let lines =
+            |options: &[&str]| tool(folder.path(), &[show, options].concat()).well().out.lines().count();
+        assert_eq!((lines(&both), lines(&["--since", "15m"]), lines(&["--since", "1000w"])), (1, 0, 5000));
+    }
     // Without events there is nothing that a time could mean.
     assert_eq!(
         tool(folder.path(), &["query", "s", "select 1 as a", "--from", &at]).well().out,

@@ -7,18 +7,21 @@ use std::time::Duration;
 const TIMES: [(&str, f64); 6] =
     [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Units of memory, those of ten and those of two.
-const SIZES: [(&str, f64); 10] = [
-    ("kB", 1e3),
-    ("KB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("TB", 1e12),
-    ("KiB", 1024.0),
-    ("MiB", 1048576.0),
-    ("GiB", 1073741824.0),
-    ("TiB", 1099511627776.0),
-    ("B", 1.0),
+/// Units of memory, those of ten and those of two, in any case.
+const SIZES: [(&str, f64); 13] = [
+    ("k", 1e3),
+    ("m", 1e6),
+    ("g", 1e9),
+    ("t", 1e12),
+    ("kb", 1e3),
+    ("mb", 1e6),
+    ("gb", 1e9),
+    ("tb", 1e12),
+    ("kib", 1024.0),
+    ("mib", 1048576.0),
+    ("gib", 1073741824.0),
+    ("tib", 1099511627776.0),
+    ("b", 1.0),
 ];
 
 /// The longest time and the largest memory that can be asked for: a year, and a petabyte.
@@ -36,7 +39,8 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// A number of bytes as `256MB` or `1GiB`.
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
-    let bytes = amount(text, &SIZES, BYTES_MAX).ok_or("write a size, as in 256MB, 1.5GiB or 4096B")?;
+    let bytes = amount(&text.to_ascii_lowercase(), &SIZES, BYTES_MAX)
+        .ok_or("write a size, as in 256MB, 1.5GiB or 4096B")?;
     Ok(bytes as usize)
 }
 
@@ -82,13 +86,14 @@ mod tests {
         assert_eq!(bytes("256MB"), Ok(256_000_000));
         assert_eq!(bytes("1 GiB"), Ok(1 << 30));
         assert_eq!(bytes("4096B"), Ok(4096));
+        assert_eq!((bytes("20G"), bytes("20gb")), (Ok(20_000_000_000), Ok(20_000_000_000)));
         for wrong in ["", "5", "s", "-5s", "0s", "5 days", "1e3s", "nans", "infs", "9999999999h", "5S"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
         assert_eq!((size("500"), size("20GiB")), (Ok(500), Ok(20 << 30)));
         assert_eq!((batch("4MiB"), batch("128MiB")), (Ok(4 << 20), Ok(128 << 20)));
         assert!(batch("0").is_err() && batch("129MiB").is_err() && batch("1e3").is_err());
-        for wrong in ["256", "MB", "256mb", "-1MB", "1e9GB", "99999999GB", "0B"] {
+        for wrong in ["256", "MB", "256mbit", "-1MB", "1e9GB", "99999999GB", "0B"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }

@@ -8,6 +8,8 @@ use tamias::{Instant, Query};
 /// Ticks from the year 1 to 1970-01-01T00:00:00Z.
 const UNIX_TICKS: i128 = 621_355_968_000_000_000;
 
+const DAY_TICKS: u64 = 864_000_000_000;
+
 /// The time zone in which instants are shown, and read where they name none.
 #[derive(Clone, Debug)]
 pub(crate) struct Zone {
@@ -156,14 +158,21 @@ fn instant(timestamp: Timestamp) -> Option<Instant> {
     u64::try_from(ticks).ok().and_then(Instant::from_ticks)
 }
 
-/// The ticks of a duration as queries have it: `15m`, `1d12h`.
+/// The ticks of a duration as queries have it: `15m`, `1d12h`; or of weeks or years, `2w`, `1y`.
 pub(crate) fn duration(text: &str) -> Result<u64, String> {
+    for (unit, days) in [('w', 7), ('y', 365)] {
+        let count = text.strip_suffix(unit).filter(|count| count.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(ticks) = count.and_then(|count| count.parse::<u64>().ok()?.checked_mul(days * DAY_TICKS))
+        {
+            return Ok(ticks);
+        }
+    }
     let is_literal = text.starts_with(|first: char| first.is_ascii_digit())
         && text.ends_with(|last: char| last.is_ascii_lowercase())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
     let ticks = tamias::eval(text, "{}").ok().flatten().and_then(|ticks| ticks.parse().ok());
     ticks.filter(|_| is_literal && !text.starts_with("0x")).ok_or_else(|| {
-        format!("'{text}' is not a duration: write 15m, 1d12h, 30s; the units are d, h, m, s, ms")
+        format!("'{text}' is not a duration: write 15m, 1d12h, 30s; the units are d, h, m, s, ms, and alone w and y")
     })
 }
 
@@ -279,7 +288,22 @@ mod tests {
         assert_eq!(duration("15m"), Ok(9_000_000_000));
         assert_eq!(duration("1d12h"), Ok(36 * 36_000_000_000));
         assert_eq!(duration("250ms"), Ok(2_500_000));
-        for wrong in ["", "15", "m", "15 m", "-15m", "15M", "0xff", "15m or 1", "1.5h", "now()"] {
+        assert_eq!((duration("2w"), duration("1y")), (duration("14d"), duration("365d")));
+        for wrong in [
+            "",
+            "15",
+            "m",
+            "15 m",
+            "-15m",
+            "15M",
+            "0xff",
+            "15m or 1",
+            "1.5h",
+            "now()",
+            "w",
+            "1w2d",
+            "99999999999999y",
+        ] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

@@ -8,7 +8,7 @@ use crate::program;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
     what: &'static str,
-    /// What converts it, before the name of the file.
+    /// What converts it, before the name of the file; nothing if nobody can tell.
     command: &'static str,
     /// What the conversion loses, and what reads the result needs for that.
     loses: &'static str,
@@ -100,6 +100,8 @@ const TEXT: Foreign = Foreign {
     options: " --now",
 };
 
+const BINARY: Foreign = packed("binary, not JSON", "");
+
 impl Foreign {
     /// What begins so and has lines of events between those of something else.
     pub(crate) fn around_events(bytes: &[u8]) -> Option<Foreign> {
@@ -145,7 +147,7 @@ impl Foreign {
         table.map(|(_, foreign)| foreign)
     }
 
-    /// What has many lines, none of which is an event; none if it is no text either.
+    /// What has many lines, none of which is an event; none if it may be broken JSON.
     pub(crate) fn likely(bytes: &[u8]) -> Option<Foreign> {
         let is_text = match std::str::from_utf8(bytes) {
             Ok(text) => !text.contains('\0'),
@@ -161,7 +163,12 @@ impl Foreign {
             let is_like = |form: &str| regex::Regex::new(form).is_ok_and(|form| form.is_match(first));
             TIMED.iter().find(|(form, _)| is_like(form)).map(|(_, foreign)| *foreign)
         };
-        Foreign::known(bytes).or_else(|| (is_text && !is_json).then(|| timed().unwrap_or(TEXT)))
+        let likely = || match (is_json, is_text) {
+            (true, _) => None,
+            (false, true) => Some(timed().unwrap_or(TEXT)),
+            (false, false) => bytes.contains(&0).then_some(BINARY),
+        };
+        Foreign::known(bytes).or_else(likely)
     }
 
     /// What the source of this name is, and how to store it.
@@ -170,6 +177,9 @@ impl Foreign {
         let file = file_of(source);
         let store = quoted(&store.display().to_string());
         let program = program::name();
+        if command.is_empty() {
+            return format!("{source} is {what}; nothing of it was stored");
+        }
         format!(
             "{source} is {what}; nothing of it was stored. Convert it, for example{loses}:\n  \
              {command} {file} | {program} ingest {store} -{options}"
@@ -231,7 +241,8 @@ mod tests {
         }
         assert_eq!(Foreign::likely("one\nzwö".as_bytes()), Some(TEXT));
         assert_eq!(Foreign::likely(&"one\nzwö".as_bytes()[..7]), Some(TEXT));
-        for other in [&b"\x93NUMPY\x01\0v\0"[..], b"{\"a\":\n{\"b\":\n", b" [1,\n2,\n"] {
+        assert_eq!(Foreign::likely(b"\x93NUMPY\x01\0v\0"), Some(BINARY));
+        for other in [&b"caf\xe9\n"[..], b"{\"a\":\n{\"b\":\n", b" [1,\n2,\n"] {
             assert_eq!(Foreign::likely(other), None, "{:?}", other.escape_ascii());
         }
     }

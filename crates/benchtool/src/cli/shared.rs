@@ -197,8 +197,10 @@ pub(crate) enum Format {
     Raw,
     /// A Markdown table; control characters are escaped
     Markdown,
+    #[cfg_attr(not(feature = "columnar"), value(hide = true))]
     /// A Parquet file (needs --output, and a build with the feature `columnar`)
     Parquet,
+    #[cfg_attr(not(feature = "columnar"), value(hide = true))]
     /// An Arrow IPC file (likewise)
     Arrow,
 }

@@ -390,6 +390,9 @@ impl Ingest<'_> {
         } else {
             self.tally.bytes += reading.bytes;
         }
+        if read.is_ok() && reading.start + reading.bytes == 0 && !source.may_wait() {
+            self.progress.suspend(|| tell!("note: {} is empty", reading.name));
+        }
         if reading.has_changed {
             self.batch.clear();
             return read;

@@ -122,6 +122,15 @@ fn a_file_that_was_cut_is_continued_when_it_is_complete() {
     assert_eq!(count(folder.path(), "s"), 20_000);
 }
 
+#[test]
+fn an_empty_file_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("log"), "").unwrap();
+    fs::write(folder.path().join("other"), events(1, 5)).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log", "other"]).well();
+    assert_eq!((figures(&run.out).0, run.err.as_str()), (5, "note: log is empty\n"));
+}
+
 /// What came before the checksum was stored, wrong lines too, and a complete copy was another file then.
 #[test]
 fn nothing_is_stored_of_a_packed_file_that_is_damaged() {

@@ -8,8 +8,8 @@ use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, value_of};
 pub(crate) use column::{
-    Column, DecimalValues, Decimals, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled,
-    is_few,
+    Column, DecimalValues, Decimals, Digits, Entries, FewDigits, Form, Mantissas, Numbers, StoredNumbers,
+    each_spelled, is_few,
 };
 
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient};

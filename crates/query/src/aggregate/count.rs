@@ -78,7 +78,7 @@ impl Accumulators for Counts {
                 super::state::rows_of(numbers).for_each(|row| self.count(groups.of(row), 1));
             }
             (Column::Decimals(decimals), _) => {
-                decimals.each().for_each(|(row, _)| self.count(groups.of(row), 1));
+                decimals.rows().for_each(|row| self.count(groups.of(row), 1));
             }
             (Column::Numbers(numbers), _) => {
                 numbers.few.iter().for_each(|few| self.count(groups.of(few.at as usize), 1));

@@ -1,15 +1,15 @@
 //! Sums that never round before the end, so that the order of the events does not matter.
 
-use crate::value::{Long, Number, TooLarge};
+use crate::value::{Long, Number, TooLarge, WHOLE_POWERS};
 use rust_decimal::Decimal;
 
-/// A sum of numbers, kept apart by their scale.
+/// A sum of numbers.
 #[derive(Clone, Default)]
 pub(super) struct ExactSum {
-    /// The sum of the significands of the scale that came first: most numbers have that one.
+    /// The sum of most numbers, in the greatest of their scales.
     first: i128,
     first_scale: u32,
-    /// The sum of the significands of each other scale, from 0 on.
+    /// For each scale, from 0 on, the sum of the significands that the first has no room for.
     parts: Vec<i128>,
     /// The sum of all that the parts have no room for.
     long: Option<Box<Long>>,
@@ -53,7 +53,24 @@ impl ExactSum {
             self.first = total;
             return 0;
         }
-        self.add_other(scale, significand)
+        self.add_raised(scale, significand).unwrap_or_else(|| self.add_other(scale, significand))
+    }
+
+    /// Brings the first sum or a number to the scale of the other, and adds them; none where there is no room.
+    #[inline]
+    fn add_raised(&mut self, scale: u32, significand: i128) -> Option<usize> {
+        if let Some(places) = self.first_scale.checked_sub(scale) {
+            let power = i128::from(*WHOLE_POWERS.get(places as usize)?);
+            // There is room for the product of 64 bits and any power, and for that of a decimal and a short one.
+            let is_short = i64::try_from(significand).is_ok()
+                || (power < 1 << 31 && significand.unsigned_abs() < 1 << DECIMAL_BITS);
+            self.first = self.first.checked_add(is_short.then(|| significand * power)?)?;
+            return Some(0);
+        }
+        let power = 10i128.checked_pow(scale - self.first_scale)?;
+        self.first = self.first.checked_mul(power)?.checked_add(significand)?;
+        self.first_scale = scale;
+        Some(0)
     }
 
     fn add_other(&mut self, scale: u32, significand: i128) -> usize {
@@ -133,6 +150,9 @@ impl ExactSum {
         sum.unwrap_or_default()
     }
 }
+
+/// The bits of a decimal's significand.
+const DECIMAL_BITS: u32 = 96;
 
 /// A number as its significand and its scale, if a decimal holds it.
 fn significand(number: &Number<'_>) -> Option<(i128, u32)> {
@@ -254,6 +274,21 @@ mod tests {
         assert_eq!(sum(&["1", "-1", "-0.5"]), "-0.5");
         assert_eq!(ExactSum::default().add(&Number::Stored("1e1000")), Err(TooLarge));
         assert_eq!(ExactSum::default().add(&Number::Stored("1e-1001")), Err(TooLarge));
+    }
+
+    proptest! {
+        #[test]
+        fn sums_of_many_scales_are_those_of_long_numbers(
+            numbers in proptest::collection::vec((any::<i128>(), 0u32..127, 0u32..57), 0..30),
+        ) {
+            let (mut sum, mut plain) = (ExactSum::default(), Long::default());
+            for (significand, shift, scale) in numbers {
+                let significand = significand >> shift;
+                sum.add_part(scale, significand);
+                plain = plain.plus(&Long::new(significand, scale));
+            }
+            prop_assert_eq!(sum.number().text(), plain.number().text());
+        }
     }
 
     #[test]

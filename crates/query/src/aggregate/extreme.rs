@@ -4,7 +4,7 @@
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
 use crate::chunk::{
     Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order, Quotient,
-    value_of,
+    StoredNumbers, value_of,
 };
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
@@ -159,6 +159,26 @@ impl<const LEAST: bool> Extremes<LEAST> {
         grown
     }
 
+    /// Takes in numbers that are stored as texts, of rows in the order of time: of each group the first of the best.
+    fn take_stored(
+        &mut self,
+        groups: Groups<'_>,
+        of: &Decimals,
+        stored: &StoredNumbers,
+        chunk: &Chunk<'_>,
+    ) -> usize {
+        let mut places: Vec<Option<((i64, u32), usize, usize)>> = vec![None; groups.count()];
+        for (place, (row, number)) in of.rows().zip(stored.each()).enumerate() {
+            if let Some(best) = places.get_mut(groups.place(groups.of(row)))
+                && best.is_none_or(|(best, _, _)| compare_few(number, best) == Self::WANTED)
+            {
+                *best = Some((number, place, row));
+            }
+        }
+        let best = places.into_iter().flatten();
+        best.map(|(_, place, row)| self.add(groups.of(row), stored.value(place), chunk.order(row), 1)).sum()
+    }
+
     /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.
     fn take_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
         let mut best: Vec<Option<(Decimal, usize)>> = vec![None; groups.count()];
@@ -170,7 +190,9 @@ impl<const LEAST: bool> Extremes<LEAST> {
             }
         };
         match &decimals.values {
-            DecimalValues::Decimals(_) => decimals.each().for_each(|(row, decimal)| meet(row, decimal)),
+            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => {
+                decimals.each().for_each(|(row, decimal)| meet(row, decimal))
+            }
             DecimalValues::Quotients(quotients) => {
                 let may_be_best = Self::may_be_best(groups, decimals, quotients);
                 for ((row, quotient), may_be) in decimals.rows().zip(quotients).zip(may_be_best) {
@@ -281,7 +303,12 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
             && self.best.len() <= PLACES_MAX
             && chunk.orders().is_sorted()
         {
-            return self.take_decimals(groups, decimals, chunk);
+            return match &decimals.values {
+                DecimalValues::Stored(stored) => self.take_stored(groups, decimals, stored, chunk),
+                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+                    self.take_decimals(groups, decimals, chunk)
+                }
+            };
         }
         if let Column::Entries(entries) = column
             && chunk.orders().is_sorted()
@@ -291,9 +318,13 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         }
         let mut grown = 0;
         let mut scratch = std::mem::take(&mut self.scratch);
-        let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
-            grown += self.take(group, Held::Value(value), order);
-        });
+        let few = match column {
+            // It is the spelling of the best that counts.
+            Column::Decimals(_) => None,
+            _ => few_of(groups, column, chunk, &mut scratch, |group, value, order| {
+                grown += self.take(group, Held::Value(value), order);
+            }),
+        };
         match few {
             Some(few) => grown += self.take_few(groups, few, chunk),
             None => super::state::each(groups, column, chunk, |group, value, order| {

@@ -175,7 +175,16 @@ impl Accumulators for Rankings {
             grown += self.add(group, value, order, 1);
         });
         match few {
-            Some(few) => grown += self.add_few(groups, few),
+            Some(few) if few.iter().all(Packed::has_room_for) => grown += self.add_few(groups, few),
+            Some(few) => {
+                let (short, long): (Vec<FewDigits>, Vec<FewDigits>) =
+                    few.iter().copied().partition(Packed::has_room_for);
+                grown += self.add_few(groups, &short);
+                for FewDigits { significand, scale, at } in long {
+                    let number = Value::Number(Number::few(significand, scale));
+                    grown += self.add(groups.of(at as usize), number, chunk.order(at as usize), 1);
+                }
+            }
             None => super::state::each(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),

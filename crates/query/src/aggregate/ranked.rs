@@ -3,24 +3,35 @@
 use super::sketch::{Sketch, TOGETHER};
 use crate::chunk::FewDigits;
 use crate::value::{Number, compare_few, nearest};
+use rust_decimal::Decimal;
 use std::cmp::Ordering;
 
 /// So many numbers of a group are kept, and ranked by their true values. Whether a group has more does not depend on how its numbers came.
 pub(super) const EXACT_MAX: usize = 4096;
 
-/// A number of few digits in eight bytes: its significand, below 10^16, times 16, and its scale, below 16.
+/// A number of at most 17 digits in eight bytes: its significand, below 2^58, times 32, and its scale, below 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Packed(i64);
 
 impl Packed {
+    const SCALE_BITS: u32 = 5;
+    const SCALES: i64 = 1 << Self::SCALE_BITS;
+
+    /// Whether there is room for a number.
+    #[inline]
+    pub(super) fn has_room_for(few: &FewDigits) -> bool {
+        few.significand.checked_mul(Self::SCALES).is_some() && few.scale <= Decimal::MAX_SCALE
+    }
+
+    /// A number that there is room for.
     #[inline]
     pub(super) fn new(few: &FewDigits) -> Packed {
-        Packed(few.significand << 4 | i64::from(few.scale & 15))
+        Packed(few.significand << Self::SCALE_BITS | (i64::from(few.scale) & (Self::SCALES - 1)))
     }
 
     #[inline]
     fn digits(self) -> (i64, u32) {
-        (self.0 >> 4, (self.0 & 15) as u32)
+        (self.0 >> Self::SCALE_BITS, (self.0 & (Self::SCALES - 1)) as u32)
     }
 
     /// The nearest binary64.

@@ -1,8 +1,8 @@
 //! `variance(x)` and `stddev(x)`: of all numbers as a sample, never rounded before the end. Other values do not count.
 
 use super::exact::{ExactSum, spread};
-use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow};
-use crate::chunk::{Chunk, Column, FewDigits, Order};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
+use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 
@@ -36,7 +36,7 @@ impl<const ROOT: bool> Aggregate for Spread<ROOT> {
     }
 
     fn state(self) -> Spreads<ROOT> {
-        Spreads { groups: Vec::new(), scratch: Vec::new() }
+        Spreads { groups: Vec::new(), scratch: Vec::new(), parts: Vec::new() }
     }
 }
 
@@ -57,6 +57,12 @@ impl Spreading {
         Ok(grown)
     }
 
+    /// Adds what numbers of one scale come to, and their squares.
+    fn add_part(&mut self, scale: u32, part: &Part) -> usize {
+        self.count += part.count;
+        self.sum.add_part(scale, part.sum) + self.squares.add_part(2 * scale, part.squares)
+    }
+
     #[inline]
     fn add_few(&mut self, few: &FewDigits) -> usize {
         self.count += 1;
@@ -66,9 +72,64 @@ impl Spreading {
     }
 }
 
+/// What the significands of some numbers come to.
+#[derive(Clone, Default)]
+struct Part {
+    sum: i128,
+    squares: i128,
+    count: u64,
+}
+
+impl Part {
+    /// Adds a number: what there was before, if there was no room for both.
+    #[inline]
+    fn add(&mut self, significand: i64) -> Option<Part> {
+        let significand = i128::from(significand);
+        let square = significand * significand;
+        match self.squares.checked_add(square) {
+            Some(squares) => {
+                // Their sum is less than that of the squares.
+                self.sum += significand;
+                self.squares = squares;
+                self.count += 1;
+                None
+            }
+            None => Some(std::mem::replace(self, Part { sum: significand, squares: square, count: 1 })),
+        }
+    }
+}
+
 pub(crate) struct Spreads<const ROOT: bool> {
     groups: Vec<Spreading>,
     scratch: Vec<FewDigits>,
+    /// For each group what a column's significands come to: zeros between columns.
+    parts: Vec<Part>,
+}
+
+/// Of so many groups each has a place of its own while a column is added up.
+const PLACES_MAX: usize = 4096;
+
+impl<const ROOT: bool> Spreads<ROOT> {
+    /// Adds numbers of one scale. Their significands are added up before they are added to the sums of that scale.
+    fn add_column(&mut self, groups: Groups<'_>, numbers: &Mantissas) -> usize {
+        let scale = u32::from(numbers.scale);
+        let Spreads { groups: all, parts, .. } = self;
+        parts.resize(all.len(), Part::default());
+        let mut grown = 0;
+        for (row, significand) in rows_of(numbers).zip(&numbers.values) {
+            let group = groups.of(row) as usize;
+            if let Some(full) = parts.get_mut(group).and_then(|part| part.add(*significand)) {
+                grown += all.get_mut(group).map_or(0, |of| of.add_part(scale, &full));
+            }
+        }
+        for (of, part) in all.iter_mut().zip(parts) {
+            let part = std::mem::take(part);
+            if part.count > 0 {
+                grown += of.add_part(scale, &part);
+            }
+        }
+        grown
+    }
 }
 
 impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
@@ -77,6 +138,11 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        if let Column::Mantissas(numbers) = column
+            && self.groups.len() <= PLACES_MAX
+        {
+            return self.add_column(groups, numbers);
+        }
         let mut grown = 0;
         let mut scratch = std::mem::take(&mut self.scratch);
         let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {

@@ -1,7 +1,9 @@
 //! What an aggregate is, and the state that it has for each group.
 
 use crate::allocated::vec_bytes;
-use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Numbers, Order, each_spelled, is_few, value_of};
+use crate::chunk::{
+    Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, value_of,
+};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
 use crate::value::{Kind, Number, Value, write_json};
@@ -188,22 +190,29 @@ pub(super) fn each(
                 act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
             }
         }
-        Column::Decimals(decimals) => {
-            for (row, decimal) in decimals.each() {
-                act(groups.of(row), Value::Number(Number::Decimal(decimal)), chunk.order(row));
+        Column::Decimals(decimals) => match &decimals.values {
+            DecimalValues::Stored(stored) => {
+                for (place, row) in decimals.rows().enumerate() {
+                    act(groups.of(row), stored.value(place), chunk.order(row));
+                }
             }
-        }
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+                for (row, decimal) in decimals.each() {
+                    act(groups.of(row), Value::Number(Number::Decimal(decimal)), chunk.order(row));
+                }
+            }
+        },
     }
 }
 
-/// The numbers of a column, those of few digits apart: as they stand there, or spread into `scratch`, which then has those of few digits only; the
-/// others are given to `act`. None for a column of another form.
+/// The numbers of a column that have a significand and a scale: as they stand there, or spread into `scratch`. The others are given to `act`. None for a
+/// column of another form.
 pub(super) fn few_of<'n>(
     groups: Groups<'_>,
     column: &'n Column,
     chunk: &Chunk<'_>,
     scratch: &'n mut Vec<FewDigits>,
-    mut act: impl FnMut(u32, Value<'_>, Order),
+    act: impl FnMut(u32, Value<'_>, Order),
 ) -> Option<&'n [FewDigits]> {
     match column {
         Column::Numbers(Numbers { few, others }) => {
@@ -213,25 +222,17 @@ pub(super) fn few_of<'n>(
         Column::Mantissas(numbers) => {
             scratch.clear();
             scratch.reserve(numbers.values.len());
-            let most = numbers.values.iter().fold(0, |most, value| value.unsigned_abs().max(most));
-            let longest = i64::try_from(most).map(|significand| FewDigits {
-                significand,
-                scale: numbers.scale.into(),
-                at: 0,
-            });
-            match longest.is_ok_and(|longest| is_few(&longest)) {
-                true => each_spelled(numbers).for_each(|few| scratch.push(few)),
-                false => scratch.extend(each_spelled(numbers).filter(is_few)),
-            }
-            if scratch.len() < numbers.values.len() {
-                for long in each_spelled(numbers).filter(|number| !is_few(number)) {
-                    let (row, number) = (long.at as usize, Number::few(long.significand, long.scale));
-                    act(groups.of(row), Value::Number(number), chunk.order(row));
-                }
-            }
+            each_spelled(numbers).for_each(|few| scratch.push(few));
             Some(scratch)
         }
-        Column::Nothing | Column::Values(_) | Column::Entries(_) | Column::Decimals(_) => None,
+        Column::Decimals(decimals) => {
+            let DecimalValues::Stored(stored) = &decimals.values else { return None };
+            let few = |(row, (significand, scale))| FewDigits { significand, scale, at: row as u32 };
+            scratch.clear();
+            scratch.extend(decimals.rows().zip(stored.each()).map(few));
+            Some(scratch)
+        }
+        Column::Nothing | Column::Values(_) | Column::Entries(_) => None,
     }
 }
 

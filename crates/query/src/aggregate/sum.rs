@@ -2,7 +2,7 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
-use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order};
+use crate::chunk::{Chunk, Column, DecimalValues, FewDigits, Mantissas, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 
@@ -191,10 +191,19 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
         }
         let mut grown = 0;
         if let Column::Decimals(decimals) = column {
-            for (row, decimal) in decimals.each() {
+            let mut add = |row: usize, scale: u32, significand: i128| {
                 if let Some(summed) = self.groups.get_mut(groups.of(row) as usize) {
                     summed.count += 1;
-                    grown += summed.sum.add_part(decimal.scale(), decimal.mantissa());
+                    grown += summed.sum.add_part(scale, significand);
+                }
+            };
+            match &decimals.values {
+                DecimalValues::Stored(stored) => {
+                    let each = decimals.rows().zip(stored.each());
+                    each.for_each(|(row, (significand, scale))| add(row, scale, significand.into()));
+                }
+                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+                    decimals.each().for_each(|(row, decimal)| add(row, decimal.scale(), decimal.mantissa()));
                 }
             }
             return grown;

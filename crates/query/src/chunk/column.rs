@@ -1,9 +1,9 @@
 //! A column of a chunk: the values of an expression, one a row, in the form in which a scan has them.
 
-use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX};
+use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX, value_of};
 use super::quotient::Quotient;
 use crate::dictionary::Dictionary;
-use crate::value::telling_digits;
+use crate::value::{Number, Value, estimate, telling_digits};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
@@ -35,11 +35,11 @@ pub(crate) enum Column {
     Numbers(Numbers),
     /// Those rows that have a number have one of these, and no row has a string or a Boolean.
     Mantissas(Arc<Mantissas>),
-    /// The same of numbers that were computed and have more digits.
+    /// The same of numbers for which one scale has no room.
     Decimals(Arc<Decimals>),
 }
 
-/// Computed numbers by their rows.
+/// Numbers of many scales by their rows: computed ones, or such as are stored.
 #[derive(Debug)]
 pub(crate) struct Decimals {
     /// The rows that have one; none where all have.
@@ -47,11 +47,37 @@ pub(crate) struct Decimals {
     pub(crate) values: DecimalValues,
 }
 
-/// Computed numbers, or what they are computed of.
+/// Numbers, or what they are computed of.
 #[derive(Debug)]
 pub(crate) enum DecimalValues {
     Decimals(Vec<Decimal>),
     Quotients(Vec<Quotient>),
+    Stored(StoredNumbers),
+}
+
+/// Numbers that are stored as texts, each as its significand and a scale of its own, without zeros at its end.
+#[derive(Debug, Default)]
+pub(crate) struct StoredNumbers {
+    pub(crate) significands: Vec<i64>,
+    pub(crate) scales: Vec<u8>,
+    /// For each of them the entry that spells it.
+    pub(crate) codes: Vec<u32>,
+    pub(crate) dictionary: Arc<Dictionary>,
+}
+
+impl StoredNumbers {
+    /// Each of them, with its scale.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (i64, u32)> {
+        self.significands
+            .iter()
+            .zip(&self.scales)
+            .map(|(significand, scale)| (*significand, u32::from(*scale)))
+    }
+
+    /// The number at a place, as it is spelled.
+    pub(crate) fn value(&self, place: usize) -> Value<'_> {
+        value_of(self.codes.get(place).map_or(&[], |code| self.dictionary.get(*code)))
+    }
 }
 
 impl Decimals {
@@ -78,15 +104,42 @@ impl DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => decimals.len(),
             DecimalValues::Quotients(quotients) => quotients.len(),
+            DecimalValues::Stored(stored) => stored.significands.len(),
         }
     }
 
     pub(crate) fn each(&self) -> impl Iterator<Item = Decimal> {
-        let (decimals, quotients) = match self {
-            DecimalValues::Decimals(decimals) => (decimals.as_slice(), &[][..]),
-            DecimalValues::Quotients(quotients) => (&[][..], quotients.as_slice()),
+        let (decimals, quotients, stored) = match self {
+            DecimalValues::Decimals(decimals) => (decimals.as_slice(), &[][..], None),
+            DecimalValues::Quotients(quotients) => (&[][..], quotients.as_slice(), None),
+            DecimalValues::Stored(stored) => (&[][..], &[][..], Some(stored)),
         };
-        decimals.iter().copied().chain(quotients.iter().map(|quotient| quotient.decimal()))
+        let stored = stored.into_iter().flat_map(StoredNumbers::each);
+        let computed = decimals.iter().copied().chain(quotients.iter().map(|quotient| quotient.decimal()));
+        computed.chain(stored.map(|(significand, scale)| Decimal::new(significand, scale)))
+    }
+
+    /// The number at a place, a stored one as it is spelled.
+    pub(crate) fn value(&self, place: usize) -> Value<'_> {
+        let decimal = match self {
+            DecimalValues::Decimals(decimals) => decimals.get(place).copied(),
+            DecimalValues::Quotients(quotients) => quotients.get(place).map(|quotient| quotient.decimal()),
+            DecimalValues::Stored(stored) => return stored.value(place),
+        };
+        decimal.map_or(Value::Undefined, |decimal| Value::Number(Number::Decimal(decimal)))
+    }
+
+    /// Binary numbers near to them, within [`ESTIMATE_ERROR`](super::quotient::ESTIMATE_ERROR) of each; none of computed decimals.
+    pub(crate) fn estimates(&self) -> Option<Vec<f64>> {
+        match self {
+            DecimalValues::Decimals(_) => None,
+            DecimalValues::Quotients(quotients) => {
+                Some(quotients.iter().map(|quotient| quotient.estimate()).collect())
+            }
+            DecimalValues::Stored(stored) => {
+                Some(stored.each().map(|(significand, scale)| estimate(significand, scale)).collect())
+            }
+        }
     }
 
     /// Those at some places, each of which there is.
@@ -97,6 +150,12 @@ impl DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => DecimalValues::Decimals(some(decimals, places)),
             DecimalValues::Quotients(quotients) => DecimalValues::Quotients(some(quotients, places)),
+            DecimalValues::Stored(stored) => DecimalValues::Stored(StoredNumbers {
+                significands: some(&stored.significands, places),
+                scales: some(&stored.scales, places),
+                codes: some(&stored.codes, places),
+                dictionary: stored.dictionary.clone(),
+            }),
         }
     }
 
@@ -105,6 +164,10 @@ impl DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => size_of_val(decimals.as_slice()),
             DecimalValues::Quotients(quotients) => size_of_val(quotients.as_slice()),
+            // The dictionary is that of a column.
+            DecimalValues::Stored(stored) => {
+                stored.significands.len() * (size_of::<i64>() + size_of::<u8>() + size_of::<u32>())
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The values at a path in all events of a block.
 
 use super::piece_column::PieceColumn;
-use crate::chunk::{DecimalValues, Decimals, value_of};
+use crate::chunk::{DecimalValues, Decimals, StoredNumbers, value_of};
 use crate::dictionary::Dictionary;
 use crate::time::parse_instant;
 use crate::value::Value;
@@ -44,6 +44,8 @@ pub(crate) struct TextNumbers {
     pub(crate) decimals: Arc<Decimals>,
     /// Whether the rows without a number have nothing.
     pub(crate) are_all: bool,
+    /// Whether they have nothing, or null.
+    pub(crate) are_null: bool,
 }
 
 /// Numbers, which are also made into text where that is asked for.
@@ -299,6 +301,21 @@ pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
     }
 }
 
+/// Numbers with the entries that spell them; none where a significand has more than 64 bits.
+fn stored_numbers(
+    values: &[Decimal],
+    codes: Vec<u32>,
+    dictionary: &Arc<Dictionary>,
+) -> Option<StoredNumbers> {
+    let significands = values.iter().map(|value| i64::try_from(value.mantissa()).ok());
+    Some(StoredNumbers {
+        significands: significands.collect::<Option<_>>()?,
+        scales: values.iter().map(|value| value.scale() as u8).collect(),
+        codes,
+        dictionary: dictionary.clone(),
+    })
+}
+
 /// Appends the text of a row's number, if it has one.
 fn write_number(numbers: &Numbers, row: u32, out: &mut Vec<u8>) {
     let place = match &numbers.rows {
@@ -403,12 +420,13 @@ impl Coded {
 
     fn read_numbers(&self) -> Option<TextNumbers> {
         let entries = 0..self.dictionary.len() as u32;
-        let mut are_all = true;
+        let (mut are_all, mut are_null) = (true, true);
         let by_entry = entries.map(|entry| match self.dictionary.get(entry) {
             [] => Some(None),
             json @ [b'-' | b'0'..=b'9', ..] => Some(Some(to_decimal(std::str::from_utf8(json).ok()?)?)),
-            _ => {
+            json => {
                 are_all = false;
+                are_null &= json == b"null";
                 Some(None)
             }
         });
@@ -421,11 +439,13 @@ impl Coded {
         if values.is_empty() {
             return None;
         }
+        let codes = with_one.iter().map(|row| self.code(*row as usize)).collect();
         let rows = (with_one.len() != rows).then_some(with_one);
-        Some(TextNumbers {
-            decimals: Arc::new(Decimals { rows, values: DecimalValues::Decimals(values) }),
-            are_all,
-        })
+        let values = match stored_numbers(&values, codes, &self.dictionary) {
+            Some(stored) => DecimalValues::Stored(stored),
+            None => DecimalValues::Decimals(values),
+        };
+        Some(TextNumbers { decimals: Arc::new(Decimals { rows, values }), are_all, are_null })
     }
 
     fn read_instants(&self) -> Option<Numbers> {

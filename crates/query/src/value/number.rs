@@ -24,28 +24,75 @@ pub(crate) enum Number<'a> {
     Decimal(Decimal),
 }
 
-/// The powers of ten that a binary64 holds exactly, as far as a number of few digits has places.
-const POWERS: [f64; 16] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+/// The powers of ten that decimals are divided by.
+const POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
+];
 
-/// The binary64 nearest to a number of few digits; none for what takes more work.
+/// The greatest power of ten that a binary64 holds exactly.
+const EXACT_SCALE_MAX: u32 = 22;
+
+/// A binary64 near to a number: conversion, power and division are off by 2^-53 each at most.
+#[inline]
+pub(crate) fn estimate(significand: i64, scale: u32) -> f64 {
+    POWERS.get(scale as usize).map_or(f64::NAN, |power| significand as f64 / power)
+}
+
+/// The binary64 nearest to a number; none for what takes more work.
 ///
 /// A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).
 #[inline]
 pub(crate) fn nearest(significand: i64, scale: u32) -> Option<f64> {
-    let is_exact = significand.unsigned_abs() < 1 << 53;
-    POWERS.get(scale as usize).filter(|_| is_exact).map(|power| significand as f64 / power)
+    if significand.unsigned_abs() < EXACT_END {
+        return (scale <= EXACT_SCALE_MAX).then(|| estimate(significand, scale));
+    }
+    nearest_of_long(significand, scale)
 }
 
-/// The order of two numbers by their significands, each with at most 18 digits after the point.
+/// A binary64 holds whole numbers below this exactly.
+const EXACT_END: u64 = 1 << 53;
+
+/// The same where the significand is not below [`EXACT_END`].
+fn nearest_of_long(significand: i64, scale: u32) -> Option<f64> {
+    const BITS: u32 = 64;
+    let power = 10u64.pow((scale <= 18).then_some(scale)?);
+    let (dividend, divisor) = (u128::from(significand.unsigned_abs()) << BITS, u128::from(power));
+    // A power of less than 60 bits leaves at least 58 of 117: what is cut off behind them counts as one bit, which tells it from a tie.
+    let (quotient, rest) = (dividend / divisor, dividend % divisor);
+    let magnitude = (quotient | u128::from(rest != 0)) as f64 / (1u128 << BITS) as f64;
+    Some(if significand < 0 { -magnitude } else { magnitude })
+}
+
+/// The order of two numbers by their significands and scales.
 #[inline]
 pub(crate) fn compare_few((a, scale): (i64, u32), (b, other): (i64, u32)) -> Ordering {
-    if scale == other {
-        return a.cmp(&b);
+    match scale.cmp(&other) {
+        Ordering::Equal => a.cmp(&b),
+        Ordering::Less => compare_raised(a, other - scale, b),
+        Ordering::Greater => compare_raised(b, scale - other, a).reverse(),
     }
-    let raised = |significand: i64, power: u32| i128::from(significand) * 10i128.pow(power.min(18));
-    raised(a, other).cmp(&raised(b, scale))
 }
+
+/// How a number times a power of ten compares with another number.
+#[inline]
+fn compare_raised(number: i64, power: u32, other: i64) -> Ordering {
+    let raised = |power: &i64| (i128::from(number) * i128::from(*power)).cmp(&i128::from(other));
+    // So many places more than any significand has leave nothing but its sign, unless it is zero.
+    let told = WHOLE_POWERS.get(power as usize).map(raised);
+    told.unwrap_or_else(|| if number == 0 { 0.cmp(&other) } else { number.cmp(&0) })
+}
+
+/// The powers of ten below 2^63.
+pub(crate) const WHOLE_POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut nth = 1;
+    while nth < powers.len() {
+        powers[nth] = 10 * powers[nth - 1];
+        nth += 1;
+    }
+    powers
+};
 
 impl Number<'_> {
     /// The number, if a decimal holds it exactly.
@@ -220,6 +267,7 @@ pub(crate) fn plain(decimal: Decimal) -> Decimal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn few_digits_compare_as_the_numbers_do() {
@@ -258,6 +306,38 @@ mod tests {
             "12345678.90123456",
         ] {
             assert_eq!(Number::Stored(text).to_f64(), text.parse::<f64>().unwrap(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_nearest_binary_number_is_that_of_the_text(number: i64, shift in 0u32..64, scale in 0u32..23) {
+            let significand = number >> shift;
+            if let Some(nearest) = nearest(significand, scale) {
+                let text = Decimal::new(significand, scale).to_string();
+                prop_assert_eq!(nearest, text.parse::<f64>().unwrap(), "{}", text);
+            }
+        }
+
+        /// Half way between two binary numbers, and a little beside that.
+        #[test]
+        fn ties_go_to_the_even_binary_number(bits in 1i64 << 52..1 << 53, shift in 1u32..10, off in -1i64..2) {
+            let significand = (((bits << 1) | 1) << shift) + off;
+            for scale in [0, 1, 18] {
+                let text = Decimal::new(significand, scale).to_string();
+                prop_assert_eq!(nearest(significand, scale), Some(text.parse::<f64>().unwrap()), "{}", text);
+            }
+        }
+
+        #[test]
+        fn significands_compare_as_decimals_do(
+            a: i64, b: i64, shifts in (0u32..64, 0u32..64), scales in (0u32..29, 0u32..29),
+        ) {
+            let (a, b) = (a >> shifts.0, b >> shifts.1);
+            let expected = Decimal::new(a, scales.0).cmp(&Decimal::new(b, scales.1));
+            prop_assert_eq!(compare_few((a, scales.0), (b, scales.1)), expected);
         }
     }
 

@@ -229,6 +229,16 @@ fn long_decimals_are_reckoned_with_as_events_are() {
             format!("select min({of}), max({of}), sum({of}), percentile({of}, 95) from stream group by dev"),
             format!("select max({of}) - min({of}) from stream group by n"),
             format!("select count(*) from stream where {of} in [0, 12, 150]"),
+            format!(
+                "select median({of}), percentile({of}, 3, 0.2), stddev({of}), variance({of}) from stream"
+            ),
+            format!(
+                "select median({of}), stddev({of}), variance({of}), count({of}) from stream group by dev"
+            ),
+            format!("select mean({of}), min({of}) from stream where n = 2 group by dev"),
+            format!("select n, {of} from stream order by {of} desc limit 7"),
+            format!("select dev, {of} as x from stream where n > 0 order by x, dev limit 9"),
+            format!("select {of} from stream where n < 3 order by {of} limit 400"),
         ] {
             agree(&memory, &text);
         }

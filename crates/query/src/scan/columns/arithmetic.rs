@@ -87,7 +87,9 @@ impl Reckoned {
             Reckoned::Decimals(decimals) => {
                 let values = match &decimals.values {
                     DecimalValues::Decimals(values) => Cow::Borrowed(values.as_slice()),
-                    quotients @ DecimalValues::Quotients(_) => Cow::Owned(quotients.each().collect()),
+                    others @ (DecimalValues::Quotients(_) | DecimalValues::Stored(_)) => {
+                        Cow::Owned(others.each().collect())
+                    }
                 };
                 Operand::Column(decimals.rows.as_deref(), values)
             }

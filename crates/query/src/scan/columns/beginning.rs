@@ -1,14 +1,15 @@
 //! The first rows of an order: of a block no more of them are wanted than of all blocks together, and of those no more than come before what blocks before had.
 
+use super::arithmetic::Reckoned;
 use super::best::{BEST_MAX, Beginning};
 use super::compile::ColumnPlan;
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::range::Range;
-use super::whole::gather;
+use super::whole::{gather, gather_decimals};
 use crate::ast::Comparison;
-use crate::chunk::{Mantissas, value_of};
-use crate::column_block::{Coded, MixedColumn};
+use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Mantissas, value_of};
+use crate::column_block::{Coded, MixedColumn, PathColumn};
 use crate::expr::{Computed, Expr};
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
@@ -19,7 +20,9 @@ const KEPT_BYTES_MAX: usize = 256;
 
 /// What rows are sorted by.
 enum First<'c> {
-    Numbers(&'c Arc<Mantissas>, Option<&'c MixedColumn>),
+    Numbers(Arc<Mantissas>, Option<&'c MixedColumn>),
+    /// Numbers that are told apart by what is near to them.
+    Estimated(Arc<Decimals>),
     Texts(&'c Coded),
 }
 
@@ -27,64 +30,129 @@ enum First<'c> {
 /// is not that of a column, or values are computed, which may fail.
 pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u32>) -> Vec<Value<'static>> {
     let Some(by) = plan.beginning else { return Vec::new() };
+    let Some(first) = plan.outputs.get(by.output).map(|output| &output.expr) else { return Vec::new() };
     let is_told = |expr: &Expr| match expr {
         // A message may become too long.
         Expr::BuiltIn(computed) => !matches!(computed, Computed::Message { .. }),
         expr => evaluator.as_column(expr).is_some(),
     };
-    if !plan.outputs.iter().all(|output| is_told(&output.expr)) {
+    // Arithmetic of numbers over a whole column has not failed where it is told.
+    let calculated = match first {
+        Expr::Arithmetic(..) if evaluator.are_many(rows.len()) => evaluator.reckoned(first),
+        _ => None,
+    };
+    let is_calculated = |nth: usize| nth == by.output && calculated.is_some();
+    let mut outputs = plan.outputs.iter().enumerate();
+    if !outputs.all(|(nth, output)| is_calculated(nth) || is_told(&output.expr)) {
         return Vec::new();
     }
-    let Some(first) = plan.outputs.get(by.output).map(|output| &output.expr) else { return Vec::new() };
     let bound = plan.best.bound(by);
-    let first = match (evaluator.mixed(first), evaluator.numbers(first)) {
-        (Some(column), _) => First::Numbers(&column.numbers, Some(column)),
-        (None, Some(numbers)) => First::Numbers(numbers, None),
-        (None, None) => match evaluator.as_column(first) {
-            Some(Some(column))
-                if by.limit <= BEST_MAX
-                    && let Some(coded) = column.texts() =>
-            {
-                First::Texts(coded)
-            }
-            _ => return Vec::new(),
-        },
-    };
+    let Some(first) = First::of(by, first, calculated, evaluator) else { return Vec::new() };
     let passing = std::mem::take(rows);
     match first {
         First::Numbers(numbers, mixed) => {
             // Rows with something else than a number stay, wherever the order has them.
             let others = mixed.map_or(&[][..], |column| column.others.rows.as_slice());
-            by.numbers(numbers, others, bound.as_ref(), passing, evaluator.rows(), rows)
+            let passing = Passing::Some(passing);
+            let numbers = gather(&numbers, &passing, evaluator.rows());
+            by.numbers(&numbers, others, bound.as_ref(), &passing, None, rows)
+        }
+        First::Estimated(decimals) => {
+            let passing = Passing::Some(passing);
+            let Decimals { rows: with_one, values } = gather_decimals(&decimals, &passing);
+            let Some(estimates) = values.estimates() else { return Vec::new() };
+            let keys = estimates.into_iter().map(key).collect();
+            let keys = Mantissas { rows: with_one, values: keys, ..Mantissas::default() };
+            by.numbers(&keys, &[], bound.as_ref(), &passing, Some(&values), rows)
         }
         First::Texts(coded) => by.texts(coded, bound.as_ref(), &passing, rows),
     }
 }
 
+impl<'c> First<'c> {
+    /// What an expression comes to, which may have been calculated; none where that tells no order.
+    fn of(
+        by: Beginning,
+        first: &Expr,
+        calculated: Option<Reckoned>,
+        evaluator: &'c Evaluator<'_>,
+    ) -> Option<First<'c>> {
+        let estimated = |decimals: &Arc<Decimals>| match decimals.values {
+            DecimalValues::Decimals(_) => None,
+            DecimalValues::Quotients(_) | DecimalValues::Stored(_) => {
+                Some(First::Estimated(decimals.clone()))
+            }
+        };
+        match calculated {
+            Some(Reckoned::Numbers(numbers)) => return Some(First::Numbers(numbers, None)),
+            Some(Reckoned::Decimals(decimals)) => return estimated(&decimals),
+            Some(Reckoned::Constant { .. }) | None => {}
+        }
+        if let Some(column) = evaluator.mixed(first) {
+            return Some(First::Numbers(column.numbers.clone(), Some(column)));
+        }
+        if let Some(numbers) = evaluator.numbers(first) {
+            return Some(First::Numbers(numbers.clone(), None));
+        }
+        let column = &**evaluator.as_column(first)??;
+        if let PathColumn::Coded(coded) = column
+            && let Some(numbers) = coded.numbers().filter(|numbers| numbers.are_all)
+            && let Some(first) = estimated(&numbers.decimals)
+        {
+            return Some(first);
+        }
+        column.texts().filter(|_| by.limit <= BEST_MAX).map(First::Texts)
+    }
+}
+
+/// A whole number that rises with a binary one.
+fn key(number: f64) -> i64 {
+    let bits = number.to_bits() as i64;
+    bits ^ (bits >> 63 & i64::MAX)
+}
+
+/// The key of an estimate that the numbers of no others behind it reach, where `last` is that of a number which is wanted.
+fn loosened(last: i64, descending: bool) -> i64 {
+    // Backwards it is the same.
+    let number = f64::from_bits((last ^ (last >> 63 & i64::MAX)) as u64);
+    // Both may be off, and quotients are rounded to 28 places.
+    const ROUNDING: f64 = 1e-27;
+    let slack = number.abs() * 4.0 * ESTIMATE_ERROR + ROUNDING;
+    key(if descending { number - slack } else { number + slack })
+}
+
 impl Beginning {
-    /// The rows that stay of those that pass, by their numbers: where the values of `others` are, these are something else.
+    /// The rows that stay of those that pass, by their numbers: where the values of `others` are, these are something else. Where numbers are estimated,
+    /// `numbers` are the keys of their estimates.
     fn numbers(
         self,
-        numbers: &Arc<Mantissas>,
+        numbers: &Mantissas,
         others: &[u32],
         bound: Option<&Value<'_>>,
-        passing: Vec<u32>,
-        of: usize,
+        passing: &Passing,
+        estimated: Option<&DecimalValues>,
         rows: &mut Vec<u32>,
     ) -> Vec<Value<'static>> {
         let Beginning { descending, limit, .. } = self;
-        let passing = Passing::Some(passing);
-        let numbers = gather(numbers, &passing, of);
-        let Passing::Some(passing) = passing else { return Vec::new() };
         // What has no number comes before all numbers.
         let missing = passing.len() - numbers.values.len();
         let before = if descending || !others.is_empty() { 0 } else { missing };
         let wanted = limit.saturating_sub(before);
+        let loosened = |last: i64| if estimated.is_some() { loosened(last, descending) } else { last };
         let last = wanted.checked_sub(1).and_then(|place| nth(&numbers.values, place, descending));
+        let last = last.map(loosened);
         let range = bound.map(|bound| match bound {
             Value::Number(number) => {
                 let op = if descending { Comparison::GreaterOrEqual } else { Comparison::LessOrEqual };
-                Range::of(op, number, numbers.scale).ok_or(true)
+                let range = match estimated {
+                    None => Range::of(op, number, numbers.scale),
+                    Some(_) => {
+                        let nearest = number.text().parse().unwrap_or(f64::NAN);
+                        let bound = Decimal::from(loosened(key(nearest)));
+                        Range::of(op, &Number::Decimal(bound), 0)
+                    }
+                };
+                range.ok_or(true)
             }
             other => Err(self.has(&Value::Number(Number::Decimal(Decimal::ZERO)), Some(other))),
         });
@@ -102,30 +170,34 @@ impl Beginning {
                 }
         };
         let keeps_missing = (!descending || last.is_none()) && self.has(&Value::Undefined, bound);
-        let value = |value: i64| {
-            let number = Decimal::try_from_i128_with_scale(value.into(), numbers.scale.into());
-            number.map_or(Value::Undefined, |number| Value::Number(Number::Decimal(number)))
+        let value = |place: usize, value: i64| match estimated {
+            Some(values) => values.value(place).into_static(),
+            None => {
+                let number = Decimal::try_from_i128_with_scale(value.into(), numbers.scale.into());
+                number.map_or(Value::Undefined, |number| Value::Number(Number::Decimal(number)))
+            }
         };
         let mut kept = Vec::new();
         let mut next = 0;
-        for (nth, row) in (0..).zip(&passing) {
+        for (nth, row) in (0..).zip(passing.places()) {
             let has_one = numbers.rows.as_ref().is_none_or(|with_one| with_one.get(next) == Some(&nth));
-            let number = numbers.values.get(next).copied().filter(|_| has_one);
+            let place = next;
+            let number = numbers.values.get(place).copied().filter(|_| has_one);
             next += usize::from(has_one);
             match number {
                 Some(number) if keeps_number(number) => {
-                    rows.push(*row);
+                    rows.push(row);
                     if kept.len() < 2 * limit {
-                        kept.push(value(number));
+                        kept.push(value(place, number));
                     }
                 }
                 None if keeps_missing && others.is_empty() => {
-                    rows.push(*row);
+                    rows.push(row);
                     if kept.len() < 2 * limit {
                         kept.push(Value::Undefined);
                     }
                 }
-                None if keeps_missing || others.binary_search(row).is_ok() => rows.push(*row),
+                None if keeps_missing || others.binary_search(&row).is_ok() => rows.push(row),
                 Some(_) | None => {}
             }
         }

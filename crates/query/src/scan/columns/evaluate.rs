@@ -6,7 +6,7 @@ use super::of_array::OfArray;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::ast::Comparison;
-use crate::chunk::{Decimals, Order};
+use crate::chunk::{DecimalValues, Decimals, Order};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
@@ -41,7 +41,7 @@ pub(super) struct Evaluator<'b> {
 }
 
 /// Where one row in so many is asked about, whole columns are reckoned with.
-const CALCULATED_SHARE: usize = 16;
+pub(super) const CALCULATED_SHARE: usize = 16;
 
 /// One row in so many, or fewer, are few.
 const FEW_SHARE: usize = 2;
@@ -622,10 +622,17 @@ fn compare_decimals(decimals: &Decimals, op: Comparison, number: &Number<'_>, ro
         _ => holds(op, value.cmp(&bound)),
     };
     let mut mask = vec![false; rows];
-    for (row, value) in decimals.each() {
+    let mut tell = |row: usize, passes: bool| {
         if let Some(mask) = mask.get_mut(row) {
-            *mask = passes(value);
+            *mask = passes;
         }
+    };
+    if let DecimalValues::Stored(stored) = &decimals.values {
+        for (row, (significand, scale)) in decimals.rows().zip(stored.each()) {
+            tell(row, ranges.get(scale as usize).is_some_and(|range| range.has(significand)));
+        }
+    } else {
+        decimals.each().for_each(|(row, value)| tell(row, passes(value)));
     }
     Some(mask)
 }

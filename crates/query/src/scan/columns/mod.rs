@@ -28,7 +28,7 @@ pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, Form};
+use crate::chunk::{Columns, DecimalValues, Decimals, Form};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -41,7 +41,7 @@ use crate::value::Value;
 use arithmetic::Reckoned;
 use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
-use evaluate::{Evaluator, Mask};
+use evaluate::{CALCULATED_SHARE, Evaluator, Mask};
 use found::{Passing, Values};
 use std::ops::Range;
 use std::sync::Arc;
@@ -385,9 +385,36 @@ fn of_column(column: Arc<PathColumn>, form: Form, rows: &Passing, of: usize) -> 
         PathColumn::Mixed(column) if column.others.are_null => Some(gather(&column.numbers, rows, of)),
         // Texts are no numbers.
         PathColumn::Mixed(_) | PathColumn::Pieces(_) => None,
-        PathColumn::Coded(coded) => FewNumbers::of_entries(coded, rows),
+        PathColumn::Coded(coded) => match FewNumbers::of_entries(coded, rows) {
+            Some(numbers) => Some(numbers),
+            None => match stored_numbers(coded, rows, of) {
+                Some(stored) => return Values::Decimals(stored),
+                None => None,
+            },
+        },
     };
     numbers.map_or_else(|| Values::Path(column), Values::Numbers)
+}
+
+/// So many entries are looked at before all are.
+const PROBED_ENTRIES: usize = 8;
+
+/// The numbers of some rows of a column of so many, if they are short and it has nothing else that counts, and most entries are asked about.
+fn stored_numbers(coded: &Coded, rows: &Passing, of: usize) -> Option<Arc<Decimals>> {
+    // A column of strings begins with one, most likely.
+    let mut entries = 0..coded.dictionary.len().min(PROBED_ENTRIES) as u32;
+    let has_string = entries.any(|entry| coded.dictionary.get(entry).first() == Some(&b'"'));
+    if has_string || rows.len() < coded.dictionary.len() / CALCULATED_SHARE {
+        return None;
+    }
+    let numbers = coded.numbers().filter(|numbers| numbers.are_null)?;
+    if !matches!(numbers.decimals.values, DecimalValues::Stored(_)) {
+        return None;
+    }
+    if rows.len() == of {
+        return Some(numbers.decimals.clone());
+    }
+    Some(Arc::new(gather_decimals(&numbers.decimals, rows)))
 }
 
 /// So many rows are given at once.

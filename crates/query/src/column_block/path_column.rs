@@ -253,6 +253,16 @@ impl MixedColumn {
         MixedColumn { numbers: Arc::new(mixed.numbers), others, rows, coded: OnceLock::new() }
     }
 
+    /// The same of some rows, of which these are the numbers, by their places among them.
+    pub(crate) fn of_rows(&self, numbers: Numbers, rows: &[u32]) -> MixedColumn {
+        let place = |row: &u32| self.others.rows.binary_search(row).ok();
+        let places = (0..).zip(rows).filter_map(|(nth, row)| Some((nth, place(row)? as u32)));
+        let (others, places): (Vec<u32>, Vec<u32>) = places.unzip();
+        let values = self.others.values.gathered(&places);
+        let others = Others { rows: others, values, are_null: self.others.are_null };
+        MixedColumn { numbers: Arc::new(numbers), others, rows: rows.len(), coded: OnceLock::new() }
+    }
+
     /// All values by dictionary.
     pub(crate) fn coded(&self) -> &Coded {
         self.coded.get_or_init(|| {
@@ -354,6 +364,16 @@ impl Coded {
     pub(crate) fn gathered(&self, rows: &[u32]) -> Coded {
         let codes = rows.iter().map(|row| self.code(*row as usize)).collect();
         Coded::new(Some(codes), self.dictionary.clone())
+    }
+
+    /// The same values, of which the numbers are known.
+    pub(crate) fn with_numbers(self, numbers: TextNumbers) -> Coded {
+        Coded { numbers: OnceLock::from(Some(numbers)), ..self }
+    }
+
+    /// Whether the numbers among the values were read before.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.numbers.get().is_some()
     }
 
     /// Texts, one for each row: those that repeat become entries that rows share.

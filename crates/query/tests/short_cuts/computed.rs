@@ -1,6 +1,6 @@
 //! Conditions, choices, times and numbers that are computed of whole columns.
 
-use crate::agree::agree;
+use crate::agree::{agree, agree_in_turn};
 use crate::memory::{Event, Memory};
 
 /// Some thousand events over some days, with keys of few values and of many, some absent or of several kinds. `m` is a number in most of them.
@@ -241,6 +241,72 @@ fn long_decimals_are_reckoned_with_as_events_are() {
             format!("select {of} from stream where n < 3 order by {of} limit 400"),
         ] {
             agree(&memory, &text);
+        }
+    }
+}
+
+/// Of the rows that pass a condition, which are few, some, or most.
+#[test]
+fn what_few_rows_come_to_is_what_their_events_do() {
+    let memory = measured();
+    let numbers = [
+        "v * c",
+        "c / v",
+        "big / n",
+        "-c",
+        "o * 3 - 1",
+        "Round(c * 100, 2) + n",
+        "w * 2",
+        "c - n / 8",
+        "dev * 2",
+        "absent - v",
+        "(@Timestamp - big) / 7",
+        "DateTime(dev) - v",
+    ];
+    for of in numbers {
+        let text = |condition: &str| {
+            format!(
+                "select sum({of}), min({of}), max({of}), median({of}), stddev({of}), count({of}) from stream where {condition}"
+            )
+        };
+        let conditions = ["big = 987654321987", "n = 3 and dev = 'd5'", "dev = 'd3'", "n > 1", "n > -4"];
+        let texts: Vec<String> = conditions.iter().map(|condition| text(condition)).collect();
+        texts.iter().for_each(|text| _ = agree(&memory, text));
+        let mut texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        texts.reverse();
+        texts.push("select sum(v), sum(c), sum(o), sum(w), sum(n), sum(big) from stream");
+        texts.extend_from_within(..5);
+        agree_in_turn(&memory, &texts);
+    }
+}
+
+/// The first rows of an order by what is computed, which is estimated first: numbers that differ in their last digits only, and equal ones.
+#[test]
+fn rows_in_the_order_of_near_quotients_are_those_of_events() {
+    let event = |n: u64| {
+        let dividend = 10_000_000_000_000_000 + n * 7 % 40;
+        let text = format!("1.{:016}", 1_000 + n * 11 % 9);
+        let many = ["0.10", "1e-1", "0.1", "0.10000000000000000", "1.00000000000000001e-1"][(n % 5) as usize];
+        let divisor = if n.is_multiple_of(13) { 0 } else { 3 + n % 2 * 3 };
+        let document =
+            format!(r#"{{"a":{dividend},"b":{divisor},"t":{text},"m":{many},"l":"{n}","tiny":{n}e-26}}"#);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..900], &events[900..1800]], &[&events[1800..]]]);
+    for by in ["a / b", "b / a", "t", "m", "t - m", "t / 3", "tiny", "tiny / a", "m * t", "a * 2 - b"] {
+        for direction in ["", " desc"] {
+            for (limit, condition) in [(1, "b > 3"), (10, "a > 0"), (300, "b < 6"), (1000, "a > 0")] {
+                let texts = [
+                    format!(
+                        "select l, {by} as x from stream where {condition} order by x{direction} limit {limit}"
+                    ),
+                    format!(
+                        "select l from stream where {condition} order by {by}{direction}, b limit {limit}"
+                    ),
+                ];
+                texts.iter().for_each(|text| _ = agree(&memory, text));
+            }
         }
     }
 }

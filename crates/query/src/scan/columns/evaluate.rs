@@ -145,7 +145,7 @@ impl<'b> Evaluator<'b> {
     }
 
     /// The event of a row.
-    fn origin(&self, row: usize) -> usize {
+    pub(super) fn origin(&self, row: usize) -> usize {
         match &self.origins {
             None => row,
             Some(origins) => origins.get(row).map_or(usize::MAX, |origin| *origin as usize),

@@ -18,6 +18,7 @@ mod of_array;
 mod quotient;
 mod range;
 mod row_documents;
+mod some_rows;
 mod texts;
 mod to_number;
 mod unnest;
@@ -331,18 +332,25 @@ fn values(
     }
     if let (Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. }, Form::Numbers) =
         (&output.expr, output.form)
-        && evaluator.are_many(rows.len())
     {
-        match evaluator.reckoned(&output.expr) {
-            Some(Reckoned::Numbers(numbers)) => {
-                return Ok(Some(Values::Numbers(gather(&numbers, rows, evaluator.rows()))));
+        let reckoned = match evaluator.of_some(&output.expr, rows) {
+            Some(some) => some.reckoned(&output.expr).map(|reckoned| (reckoned, rows.len())),
+            None if evaluator.are_many(rows.len()) => {
+                evaluator.reckoned(&output.expr).map(|reckoned| (reckoned, evaluator.rows()))
             }
-            Some(Reckoned::Decimals(decimals)) => {
-                let decimals = gather_decimals(&decimals, rows);
+            None => None,
+        };
+        match reckoned {
+            Some((Reckoned::Numbers(numbers), of)) => {
+                return Ok(Some(Values::Numbers(gather(&numbers, rows, of))));
+            }
+            Some((Reckoned::Decimals(decimals), of)) => {
+                let decimals =
+                    if rows.len() == of { decimals } else { Arc::new(gather_decimals(&decimals, rows)) };
                 *made_bytes += decimals.values.bytes();
-                return Ok(Some(Values::Decimals(Arc::new(decimals))));
+                return Ok(Some(Values::Decimals(decimals)));
             }
-            Some(Reckoned::Constant { .. }) | None => {}
+            Some((Reckoned::Constant { .. }, _)) | None => {}
         }
     }
     // Few rows are evaluated one by one.

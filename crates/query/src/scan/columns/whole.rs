@@ -137,6 +137,9 @@ pub(super) fn gather_decimals(decimals: &Decimals, rows: &Passing) -> Decimals {
     Decimals { rows, values: decimals.values.at(&places) }
 }
 
+/// Where one row in so many is asked about, or fewer, each is searched for by itself.
+const SEARCHED_SHARE: usize = 64;
+
 /// Where the values of so many rows stand in a list that has one for each of `with_one`, or for every row; and which of the rows have one, unless all do.
 fn places_of(
     with_one: Option<&[u32]>,
@@ -144,6 +147,13 @@ fn places_of(
     count: usize,
 ) -> (Vec<u32>, Option<Vec<u32>>) {
     let Some(with_one) = with_one else { return (rows.collect(), None) };
+    if count < with_one.len() / SEARCHED_SHARE {
+        let place = |row: &u32| with_one.binary_search(row).ok();
+        let found = (0..).zip(rows).filter_map(|(nth, row)| Some((place(&row)? as u32, nth)));
+        let (places, at): (Vec<u32>, Vec<u32>) = found.unzip();
+        let at = (places.len() != count).then_some(at);
+        return (places, at);
+    }
     let mut place_of = vec![u32::MAX; with_one.last().map_or(0, |last| *last as usize + 1)];
     for (place, row) in (0..).zip(with_one) {
         if let Some(place_of) = place_of.get_mut(*row as usize) {

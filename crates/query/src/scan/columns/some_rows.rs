@@ -1,0 +1,77 @@
+//! Arithmetic over some rows of a block: what it reads of them is gathered first.
+
+use super::compile::slots_of;
+use super::evaluate::{CALCULATED_SHARE, Evaluator};
+use super::found::Passing;
+use super::whole::{gather_decimals, gather_some};
+use crate::column_block::{Coded, PathColumn, TextNumbers};
+use crate::dictionary::Dictionary;
+use crate::expr::{Computed, Expr};
+use std::sync::Arc;
+
+/// Fewer rows are evaluated one by one.
+const TOGETHER_MIN: usize = 8;
+
+impl<'b> Evaluator<'b> {
+    /// One whose rows are some of these, with what an expression reads of them; none where it does more than to reckon with columns, or the rows are very few
+    /// or most of all.
+    pub(super) fn of_some(&self, expr: &Expr, rows: &Passing) -> Option<Evaluator<'b>> {
+        let Passing::Some(places) = rows else { return None };
+        if places.len() < TOGETHER_MIN || !self.are_few(places.len()) || !only_reckons(expr) {
+            return None;
+        }
+        let slots = slots_of(expr);
+        let columns = self.columns.iter().enumerate().map(|(slot, column)| {
+            let column = column.as_ref().filter(|_| slots.contains(&slot))?;
+            Some(Arc::new(column.of_some(places, rows)))
+        });
+        let origins = places.iter().map(|row| self.origin(*row as usize) as u32);
+        Some(self.of_elements(columns.collect(), origins.collect()))
+    }
+}
+
+/// Whether an expression is arithmetic of paths and constants.
+fn only_reckons(expr: &Expr) -> bool {
+    match expr {
+        Expr::Constant(_) | Expr::Slot(_) | Expr::BuiltIn(Computed::Timestamp) => true,
+        Expr::Path(readings) => readings.iter().all(only_reckons),
+        Expr::Arithmetic(..) | Expr::Negate(_) => expr.children().into_iter().all(only_reckons),
+        Expr::Call { function, .. } if function.name == "Round" => {
+            expr.children().into_iter().all(only_reckons)
+        }
+        _ => false,
+    }
+}
+
+impl PathColumn {
+    /// The values of some rows, which are at these places.
+    fn of_some(&self, places: &[u32], rows: &Passing) -> PathColumn {
+        let gathered = |numbers| gather_some(numbers, places.iter().copied(), places.len());
+        match self {
+            PathColumn::Nothing => PathColumn::Nothing,
+            PathColumn::Unknown => PathColumn::Unknown,
+            PathColumn::Coded(coded) => PathColumn::Coded(coded.of_some(places, rows)),
+            PathColumn::Mixed(column) => PathColumn::Mixed(column.of_rows(gathered(&column.numbers), places)),
+            PathColumn::Numbers(column) => PathColumn::of_numbers(gathered(&column.numbers), places.len()),
+        }
+    }
+}
+
+impl Coded {
+    /// The same. Of entries that these rows do not have nothing is read.
+    fn of_some(&self, places: &[u32], rows: &Passing) -> Coded {
+        let are_many = places.len() >= self.dictionary.len() / CALCULATED_SHARE;
+        if (self.has_numbers() || are_many)
+            && let Some(TextNumbers { decimals, are_all, are_null }) = self.numbers()
+        {
+            let decimals = Arc::new(gather_decimals(decimals, rows));
+            let numbers = TextNumbers { decimals, are_all: *are_all, are_null: *are_null };
+            return self.gathered(places).with_numbers(numbers);
+        }
+        if are_many {
+            return self.gathered(places);
+        }
+        let entry = |row: &u32| self.dictionary.get(self.code(*row as usize));
+        Coded::new(None, Arc::new(Dictionary::of(places.iter().map(entry))))
+    }
+}

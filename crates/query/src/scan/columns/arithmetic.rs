@@ -7,7 +7,7 @@ use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas, Quotient, few_dig
 use crate::column_block::{PathColumn, TextNumbers};
 use crate::expr::{Computed, Expr, of_decimals};
 use crate::functions::ScalarFunction;
-use crate::value::{Number, Value};
+use crate::value::{self, Number, Value};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -77,11 +77,16 @@ impl Reckoned {
         }
     }
 
-    fn decimals(&self) -> Operand<'_, Decimal> {
+    /// The same as decimals: without zeros at their ends, or as they are.
+    fn decimals(&self, are_plain: bool) -> Operand<'_, Decimal> {
+        let decimal = |value: i64, scale: u8| match are_plain {
+            true => plain(value, scale),
+            false => Decimal::new(value, scale.into()),
+        };
         match self {
-            Reckoned::Constant { value, scale } => Operand::Constant(plain(*value, *scale)),
+            Reckoned::Constant { value, scale } => Operand::Constant(decimal(*value, *scale)),
             Reckoned::Numbers(numbers) => {
-                let values = numbers.values.iter().map(|value| plain(*value, numbers.scale)).collect();
+                let values = numbers.values.iter().map(|value| decimal(*value, numbers.scale)).collect();
                 Operand::Column(numbers.rows.as_deref(), Cow::Owned(values))
             }
             Reckoned::Decimals(decimals) => {
@@ -252,7 +257,7 @@ impl Evaluator<'_> {
             return difference.numbers().is_some().then_some(difference);
         }
         let order = |left: Decimal, right: Decimal| Some(Some(left.cmp(&right) as i64));
-        let Together { rows, values } = left.decimals().with(&right.decimals(), order)?;
+        let Together { rows, values } = left.decimals(false).with(&right.decimals(false), order)?;
         Some(Reckoned::computed(rows, values, 0))
     }
 
@@ -301,9 +306,53 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
             values: DecimalValues::Quotients(values),
         })));
     }
-    let of = |left, right| of_decimals(op, left, right).ok();
-    let Together { rows, values } = left.decimals().with(&right.decimals(), of)?;
+    let together = match shortly(op, right) {
+        Some((shortly, factor)) => {
+            let of = |left, right| match short(shortly, left, factor.unwrap_or(right)) {
+                Some(result) => Some(Some(result)),
+                None => of_decimals(op, value::plain(left), value::plain(right)).ok(),
+            };
+            left.decimals(false).with(&right.decimals(false), of)
+        }
+        None => {
+            let of = |left, right| of_decimals(op, left, right).ok();
+            left.decimals(true).with(&right.decimals(true), of)
+        }
+    };
+    let Together { rows, values } = together?;
     Some(Reckoned::decimals_of(rows, values))
+}
+
+/// The operation that may be done by [`short`], and what its second operand is instead of the given one.
+fn shortly(op: Arithmetic, right: &Reckoned) -> Option<(Arithmetic, Option<Decimal>)> {
+    match (op, right) {
+        (Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply, _) => Some((op, None)),
+        (Arithmetic::Divide, Reckoned::Constant { value, scale }) => {
+            let (value, scale) = reciprocal(*value, *scale)?;
+            Some((Arithmetic::Multiply, Some(Decimal::new(value, scale.into()))))
+        }
+        _ => None,
+    }
+}
+
+/// The exact result of an operation of two numbers of 64 bits, if a decimal holds it; none where it takes more to tell.
+#[inline]
+fn short(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Decimal> {
+    let (scale, other) = (left.scale(), right.scale());
+    let (left, right) = (i64::try_from(left.mantissa()).ok()?, i64::try_from(right.mantissa()).ok()?);
+    let raised = |number: i64, places: u32| {
+        Some(i128::from(number) * i128::from(*value::WHOLE_POWERS.get(places as usize)?))
+    };
+    let (result, scale) = match op {
+        Arithmetic::Multiply => (i128::from(left) * i128::from(right), scale + other),
+        Arithmetic::Add | Arithmetic::Subtract => {
+            let most = scale.max(other);
+            let (left, right) = (raised(left, most - scale)?, raised(right, most - other)?);
+            (if op == Arithmetic::Add { left + right } else { left - right }, most)
+        }
+        Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => return None,
+    };
+    Decimal::try_from_i128_with_scale(result, scale).ok()
 }
 
 /// The quotients of mantissas; none where one of these is too long, raised to the scale of the other.
@@ -484,6 +533,36 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn short_results_are_those_of_decimals(
+            left: i64, right: i64, shifts in (0u32..64, 0u32..64), scales in (0u32..29, 0u32..29),
+        ) {
+            let left = Decimal::new(left >> shifts.0, scales.0);
+            let right = Decimal::new(right >> shifts.1, scales.1);
+            for op in [Arithmetic::Add, Arithmetic::Subtract, Arithmetic::Multiply] {
+                if let Some(result) = short(op, left, right) {
+                    let expected = of_decimals(op, value::plain(left), value::plain(right));
+                    prop_assert_eq!(expected, Ok(Some(result)), "{} {:?} {}", left, op, right);
+                }
+            }
+        }
+
+        #[test]
+        fn short_quotients_are_those_of_decimals(
+            left: i64, right: i32, shifts in (0u32..64, 0u32..31), scales in (0u8..19, 0u8..10),
+        ) {
+            let left = Decimal::new(left >> shifts.0, scales.0.into());
+            let right = Reckoned::Constant { value: i64::from(right >> shifts.1), scale: scales.1 };
+            let (Some((op, Some(factor))), Operand::Constant(divisor)) =
+                (shortly(Arithmetic::Divide, &right), right.decimals(true))
+            else {
+                return Ok(());
+            };
+            if let Some(result) = short(op, left, factor) {
+                prop_assert_eq!(of_decimals(Arithmetic::Divide, value::plain(left), divisor), Ok(Some(result)));
+            }
+        }
+
         #[test]
         fn a_plain_number_has_no_zeros_at_the_end(mantissa: i64, power in 0u32..19, scale in 0u8..19) {
             let mantissa = mantissa / 10i64.pow(power) * 10i64.pow(power);

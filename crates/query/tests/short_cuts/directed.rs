@@ -522,6 +522,10 @@ fn a_text_in_any_case_is_found_where_letters_beyond_ascii_become_its_own() {
             }
             agree(&memory, &format!("select count(*) from stream where n like '{pattern}'"));
         }
+        for key in ["t", "n", "k"] {
+            agree(&memory, &format!("select count(*) from stream where Contains({key}, '{text}') ci"));
+            agree(&memory, &format!("select count(*) from stream where not Contains({key}, '{text}') ci"));
+        }
     }
     for text in [
         "select count(*), first(n) from stream lateral unnest(inner.list) as it group by it.v[1]",

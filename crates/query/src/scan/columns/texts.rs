@@ -184,6 +184,7 @@ impl Sought<'_> {
                 let sought = match function.name {
                     "StartsWith" if *ci => Sought::placed(Place::Start, &part)?,
                     "EndsWith" if *ci => Sought::placed(Place::End, &part)?,
+                    "Contains" if *ci => Sought::in_any_case(&Like::containing(&part)?)?,
                     _ if *ci => return None,
                     "StartsWith" => {
                         text.pop();

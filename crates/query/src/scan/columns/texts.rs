@@ -348,6 +348,9 @@ fn is_its_own(text: &[u8], at: usize) -> bool {
 /// The longest escape.
 const ESCAPE_BYTES: usize = r"\u0000".len();
 
+/// Where the entries of two columns are one to so many rows, they are looked up in one another.
+const LOOKED_UP_SHARE: usize = 8;
+
 impl Evaluator<'_> {
     /// Of each row whether a condition on the strings of one column is true; none where it is another one.
     pub(super) fn test_texts(&self, expr: &Expr) -> Result<Option<Mask>, ExecError> {
@@ -432,7 +435,9 @@ impl Evaluator<'_> {
             coded.dictionary.has_one_spelling_each().then_some(coded)
         };
         let (left, right) = (texts(left)?, texts(right)?);
-        if !left.repeats() || !right.repeats() {
+        // To look a text up takes as long as to compare some.
+        let entries = left.dictionary.len() + right.dictionary.len();
+        if entries > self.rows() / LOOKED_UP_SHARE || !left.repeats() || !right.repeats() {
             let passes = |row: usize| {
                 let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
                 !left.is_empty() && !right.is_empty() && (left == right) == wants_equal

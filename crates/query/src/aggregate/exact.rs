@@ -225,8 +225,11 @@ fn mean(count: u64, sum: &Long) -> Option<Number<'static>> {
 pub(super) fn spread(count: u64, sum: &Long, squares: &Long, is_root: bool) -> Option<Number<'static>> {
     let n = Long::new(count.into(), 0);
     let pairs = n.times(&Long::new(i128::from(count.checked_sub(1)?), 0));
-    let variance = quotient(&n.times(squares).minus(&sum.times(sum)), &pairs)?;
-    let spread = if is_root { variance.root(DIGITS)? } else { variance };
+    let dividend = n.times(squares).minus(&sum.times(sum));
+    let spread = match is_root {
+        true => dividend.root_of_share(&pairs, DIGITS)?,
+        false => quotient(&dividend, &pairs)?,
+    };
     Some(spread.rounded_to_digits(DIGITS).number())
 }
 

@@ -3,6 +3,7 @@
 use super::number::Number;
 use num_bigint::{BigInt, Sign};
 use rust_decimal::Decimal;
+use std::sync::LazyLock;
 
 /// The maximum distance of a digit from the decimal point, on either side, in numbers used for arithmetic. All digits of a binary64 are within it.
 pub const PLACES_MAX: u32 = 1000;
@@ -99,8 +100,7 @@ impl Long {
 
     /// The number rounded to so many digits, if it has more, midpoints to the even one.
     pub(crate) fn rounded_to_digits(&self, digits: u32) -> Long {
-        let length = self.significand.magnitude().to_string().len() as i64;
-        self.rounded(self.places - length + i64::from(digits), Midpoint::ToEven)
+        self.rounded(self.places - length(&self.significand) + i64::from(digits), Midpoint::ToEven)
     }
 
     /// About how many bytes it takes.
@@ -168,20 +168,21 @@ impl Long {
         )
     }
 
-    /// The square root to at least so many digits, as [`over`](Self::over) gives a quotient; none of a negative number.
-    pub(crate) fn root(&self, digits: u32) -> Option<Long> {
-        if self.is_negative() {
+    /// The square root of the quotient by a positive number to at least so many digits, as [`over`](Self::over) gives a quotient; none of a negative number.
+    pub(crate) fn root_of_share(&self, divisor: &Long, digits: u32) -> Option<Long> {
+        if self.is_negative() || divisor.is_zero() || divisor.is_negative() {
             return None;
         }
+        let wanted = 2 * i64::from(digits) + length(&divisor.significand) - length(&self.significand);
+        let raised = wanted.max(0) + 1;
         // Of an even number of places half are those of the root.
-        let raised = 2 * i64::from(digits) + self.places.rem_euclid(2);
-        let square = self.significand.magnitude() * ten_to(raised).magnitude();
+        let raised = raised + (self.places + raised - divisor.places).rem_euclid(2);
+        let dividend = self.significand.magnitude() * ten_to(raised).magnitude();
+        let square = &dividend / divisor.significand.magnitude();
         let root = square.sqrt();
-        let is_exact = &root * &root == square;
-        Some(
-            Long { significand: root.into(), places: (self.places + raised) / 2 }
-                .and_goes_on(!is_exact, false),
-        )
+        let is_exact = &root * &root == square && square * divisor.significand.magnitude() == dividend;
+        let places = (self.places + raised - divisor.places) / 2;
+        Some(Long { significand: root.into(), places }.and_goes_on(!is_exact, false))
     }
 
     /// A digit more, which is no zero, where digits were left out.
@@ -205,7 +206,24 @@ impl Number<'_> {
 }
 
 fn ten_to(power: i64) -> BigInt {
-    BigInt::from(10).pow(u32::try_from(power).unwrap_or_default())
+    static FIRST: LazyLock<Vec<BigInt>> =
+        LazyLock::new(|| (0..KEPT_POWERS).map(|power| BigInt::from(10).pow(power)).collect());
+    let power = u32::try_from(power).unwrap_or_default();
+    FIRST.get(power as usize).cloned().unwrap_or_else(|| BigInt::from(10).pow(power))
+}
+
+/// So many powers of ten are kept, which are those that most numbers take.
+const KEPT_POWERS: u32 = 128;
+
+/// How many digits a whole number has; one for zero.
+fn length(number: &BigInt) -> i64 {
+    // A bit less than the logarithm of two, so that it is the length, or one less.
+    let least = (number.bits().saturating_sub(1) as i64 * 30_102 / 100_000).max(0);
+    let mut length = least.max(1);
+    while number.magnitude() >= ten_to(length).magnitude() {
+        length += 1;
+    }
+    length
 }
 
 /// The quotient as a whole number, rounded; of a positive divisor.
@@ -230,6 +248,7 @@ fn divide(dividend: &BigInt, divisor: &BigInt, midpoint: Midpoint) -> BigInt {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn long(text: &str) -> Long {
         Long::of(&Number::Stored(text)).unwrap()
@@ -285,15 +304,45 @@ mod tests {
     }
 
     #[test]
+    fn a_length_is_that_of_the_digits() {
+        for power in 0..400 {
+            let ten = ten_to(power);
+            for number in [&ten - BigInt::from(1), ten.clone(), -&ten, &ten * BigInt::from(2)] {
+                assert_eq!(length(&number), number.magnitude().to_string().len() as i64, "{number}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_root_of_a_share_is_that_of_the_quotient(
+            dividend in prop_oneof![any::<i128>(), (0i128..100_000).prop_map(|root| root * root), 0i128..100],
+            divisor in prop_oneof![1i128..1_000, (1i128..1_000_000).prop_map(|n| n * (n - 1) + 1), 1i128..1 << 100],
+            places in (0u32..40, 0u32..9),
+        ) {
+            let dividend = Long::new(dividend.checked_abs().unwrap_or_default(), places.0);
+            let divisor = Long::new(divisor, places.1);
+            let quotient = dividend.over(&divisor, 150).unwrap();
+            let own = dividend.root_of_share(&divisor, 28).unwrap();
+            let plain = quotient.root_of_share(&Long::new(1, 0), 60).unwrap();
+            prop_assert_eq!(text(&own.rounded_to_digits(28)), text(&plain.rounded_to_digits(28)));
+        }
+    }
+
+    #[test]
     fn quotients_and_roots_go_on_behind_their_places() {
         assert_eq!(text(&long("1").over(&long("3"), 2).unwrap()), "0.331");
         assert_eq!(text(&long("-1").over(&long("3"), 2).unwrap()), "-0.331");
         assert_eq!(text(&long("1").over(&long("8"), 2).unwrap().rounded(2, Midpoint::ToEven)), "0.12");
         assert_eq!(text(&long("1e-500").over(&long("1e-400"), 2).unwrap()), "1e-100");
         assert_eq!(long("1").over(&long("0.0"), 2), None);
-        assert_eq!(text(&long("2").root(3).unwrap()), "1.4141");
-        assert_eq!(text(&long("0.25").root(3).unwrap()), "0.5");
-        assert_eq!(text(&long("2.5").root(30).unwrap().rounded_to_digits(10)), "1.58113883");
-        assert_eq!(long("-1").root(3), None);
+        let root =
+            |of, by, digits| Some(long(of).root_of_share(&long(by), digits)?.rounded_to_digits(digits));
+        assert_eq!(text(&root("2", "1", 3).unwrap()), "1.41");
+        assert_eq!(text(&root("1", "4", 3).unwrap()), "0.5");
+        assert_eq!(text(&root("2.5", "1", 10).unwrap()), "1.58113883");
+        assert_eq!(text(&root("0", "0.07", 10).unwrap()), "0");
+        assert_eq!(root("-1", "1", 3), None);
+        assert_eq!(root("1", "0", 3), None);
     }
 }

@@ -49,7 +49,8 @@ impl PathColumn {
         let gathered = |numbers| gather_some(numbers, places.iter().copied(), places.len());
         match self {
             PathColumn::Nothing => PathColumn::Nothing,
-            PathColumn::Unknown => PathColumn::Unknown,
+            // Texts are not reckoned with.
+            PathColumn::Unknown | PathColumn::Pieces(_) => PathColumn::Unknown,
             PathColumn::Coded(coded) => PathColumn::Coded(coded.of_some(places, rows)),
             PathColumn::Mixed(column) => PathColumn::Mixed(column.of_rows(gathered(&column.numbers), places)),
             PathColumn::Numbers(column) => PathColumn::of_numbers(gathered(&column.numbers), places.len()),

@@ -302,7 +302,7 @@ fn rows_in_the_order_of_near_quotients_are_those_of_events() {
                         "select l, {by} as x from stream where {condition} order by x{direction} limit {limit}"
                     ),
                     format!(
-                        "select l from stream where {condition} order by {by}{direction}, b limit {limit}"
+                        "select {by} as x, b from stream where {condition} order by x{direction}, b limit {limit}"
                     ),
                 ];
                 texts.iter().for_each(|text| _ = agree(&memory, text));

@@ -167,16 +167,23 @@ impl<const LEAST: bool> Extremes<LEAST> {
         stored: &StoredNumbers,
         chunk: &Chunk<'_>,
     ) -> usize {
-        let mut places: Vec<Option<((i64, u32), usize, usize)>> = vec![None; groups.count()];
+        #[derive(Clone, Copy)]
+        struct Best {
+            number: (i64, u32),
+            place: usize,
+            row: usize,
+        }
+        let mut best: Vec<Option<Best>> = vec![None; groups.count()];
         for (place, (row, number)) in of.rows().zip(stored.each()).enumerate() {
-            if let Some(best) = places.get_mut(groups.place(groups.of(row)))
-                && best.is_none_or(|(best, _, _)| compare_few(number, best) == Self::WANTED)
+            if let Some(best) = best.get_mut(groups.place(groups.of(row)))
+                && best.is_none_or(|best| compare_few(number, best.number) == Self::WANTED)
             {
-                *best = Some((number, place, row));
+                *best = Some(Best { number, place, row });
             }
         }
-        let best = places.into_iter().flatten();
-        best.map(|(_, place, row)| self.add(groups.of(row), stored.value(place), chunk.order(row), 1)).sum()
+        let best = best.into_iter().flatten();
+        best.map(|Best { place, row, .. }| self.add(groups.of(row), stored.value(place), chunk.order(row), 1))
+            .sum()
     }
 
     /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.

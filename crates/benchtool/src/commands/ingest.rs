@@ -539,12 +539,7 @@ impl Ingest<'_> {
                 self.progress.suspend(|| tell!("{name}: retrying rejected lines, from {unit} {number}"));
             }
         } else if !reading.has_new {
-            reading.has_new = true;
-            reading.check_start()?;
-            if reading.recorded.is_some() {
-                let (name, Entry { unit, number, offset, .. }) = (&reading.name, entry);
-                self.progress.suspend(|| tell!("{name}: continuing at {unit} {number}, byte {offset}"));
-            }
+            self.begin_new(reading, entry)?;
         }
         reading.check_data()?;
         self.tally.lines += 1;
@@ -585,6 +580,17 @@ impl Ingest<'_> {
             return Err(too_scattered(&reading.name, entry));
         }
         reading.advance(entry);
+        Ok(())
+    }
+
+    /// The first entry that no earlier run has read.
+    fn begin_new(&mut self, reading: &mut Reading<'_>, entry: &Entry<'_>) -> Result<(), Failure> {
+        reading.has_new = true;
+        reading.check_start()?;
+        if reading.recorded.is_some() {
+            let (name, Entry { unit, number, offset, .. }) = (&reading.name, entry);
+            self.progress.suspend(|| tell!("{name}: continuing at {unit} {number}, byte {offset}"));
+        }
         Ok(())
     }
 

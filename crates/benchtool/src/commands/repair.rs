@@ -94,7 +94,8 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
     }
     if !is_planned && repair.files.iter().any(|file| file.quarantined.is_some()) {
-        let line = "to undo this, move the files from quarantine back under their own names, and repair again";
+        let line =
+            "to undo this, move the files from quarantine back under their own names, and repair again";
         output::write_line(out, line)?;
     }
     for file in &repair.unnamed {

@@ -34,6 +34,7 @@
 
 #![forbid(unsafe_code)]
 
+mod apart;
 mod arrays;
 mod ask;
 mod at;

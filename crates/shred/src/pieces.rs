@@ -1,65 +1,59 @@
 //! Texts by template, taken apart: the literals, and the values between them. How long texts are and whether something stands in them is asked of
 //! the pieces, so that few texts are put together or none.
 
-use crate::at::{Site, Sites};
-use crate::column::{Ready, Written};
 use crate::encoding::strings::Texts;
-use crate::encoding::templates::{Filling, ReadyTemplates};
 use crate::error::{DecodeError, malformed};
-use crate::group::{Group, GroupReader};
-use crate::limits::EVENTS_MAX;
 use crate::number::{self, Plain};
-use crate::output::{Output, SLACK, Sink};
-use crate::shape::Leaf;
-use crate::spans::{Spans, Spelling};
+use crate::output::{Output, Sink};
+use crate::spans::Spans;
 
 /// The texts at a path, by template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPieces {
     /// For each row the place of its text among those of the last column; [`NOTHING`] where it has none.
-    places: Vec<u32>,
+    pub(crate) places: Vec<u32>,
     /// The column of the texts comes last; templates refer to those before their own.
-    columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// The most bytes that all texts may have.
-    bytes_max: usize,
+    pub(crate) bytes_max: usize,
 }
 
 /// The place of a row without a text.
-const NOTHING: u32 = u32::MAX;
+pub(crate) const NOTHING: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Column {
+pub(crate) enum Column {
     Values(Spans<'static>),
     Templates(Templates),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Templates {
-    templates: Vec<Template>,
+pub(crate) struct Templates {
+    pub(crate) templates: Vec<Template>,
     /// For each text the number of its template, and how many texts before it have the same.
-    texts: Vec<(u32, u32)>,
+    pub(crate) texts: Vec<(u32, u32)>,
 }
 
 /// Literals and holes in turn, and a literal at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Template {
+pub(crate) struct Template {
     /// All literals, one after another, and bytes behind them.
-    literals: Vec<u8>,
+    pub(crate) literals: Vec<u8>,
     /// Where the literal before a hole ends, and what fills the hole.
-    pieces: Vec<(usize, Hole)>,
+    pub(crate) pieces: Vec<(usize, Hole)>,
     /// Where the last literal ends.
-    end: usize,
+    pub(crate) end: usize,
     /// How many texts have it.
-    uses: usize,
+    pub(crate) uses: usize,
     /// The columns that its holes refer to, one after another.
-    others: Vec<usize>,
+    pub(crate) others: Vec<usize>,
     /// The places of the values of these columns, one text after another.
-    places: Vec<u32>,
+    pub(crate) places: Vec<u32>,
 }
 
 /// What fills a hole of a template in each of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Hole {
+pub(crate) enum Hole {
     Own(Spans<'static>),
     /// Values of the other column of this number among those that its template refers to.
     Other(usize),
@@ -100,177 +94,8 @@ pub struct Wanted<'w> {
     pub has_others: bool,
 }
 
-impl Group {
-    /// The one column of templates that has all texts of a path.
-    fn templates_of(&self, sites: &Sites) -> Option<usize> {
-        let text = |site: &Site| Some(site.column.filter(|_| site.leaf == Some(Leaf::Text))?.0);
-        let mut of = sites.iter().map(text);
-        let column = of.next()?? as usize;
-        let is_only = of.all(|other| other.is_some_and(|other| other as usize == column));
-        let info = self.directory().columns.get(column)?;
-        let is_templated = matches!(info.encoding, Written::Templates(_));
-        (sites.list == 0 && is_only && is_templated).then_some(column)
-    }
-}
-
-impl GroupReader<'_> {
-    /// The texts of a path, if they are those of one column of templates.
-    pub(crate) fn pieces(&mut self, sites: &Sites) -> Result<Option<TextPieces>, DecodeError> {
-        let group = self.group;
-        let directory = group.directory();
-        let Some(column) = group.templates_of(sites) else { return Ok(None) };
-        let mut needed = vec![false; column];
-        needed.push(true);
-        let values = self.needed_columns(&mut needed)?;
-        let mut left = directory.bytes;
-        // The columns that are needed have numbers of their own.
-        let mut numbers = vec![usize::MAX; needed.len()];
-        let mut ready = Vec::new();
-        for (column, values) in values.into_iter().enumerate().filter(|(column, _)| needed[*column]) {
-            numbers[column] = ready.len();
-            ready.push(values.ready(Spelling::WhenTaken, &mut left)?);
-        }
-        let counts: Vec<usize> = ready.iter().map(Ready::len).collect();
-        let mut columns = Vec::with_capacity(ready.len());
-        for ready in ready {
-            columns.push(match ready {
-                Ready::Texts(spans) => Column::Values(spans.into_owned()),
-                Ready::Templated(templated) => Column::Templates(Templates::of(templated, &numbers)?),
-                Ready::Lost(_) => return Ok(None),
-            });
-        }
-        // What fills a hole is a byte at least.
-        let holes = columns.iter().map(|column| match column {
-            Column::Values(_) => 0,
-            Column::Templates(templates) => templates.holes(),
-        });
-        if holes.fold(0, usize::saturating_add) > directory.bytes {
-            return Err(TOO_MANY_HOLES);
-        }
-        let mut ways = vec![Way::default(); group.shapes_of(0).len()];
-        for (column, number) in numbers.iter().enumerate().filter(|(_, number)| **number != usize::MAX) {
-            let path = directory.columns.get(column).map_or(0, |column| column.path);
-            if group.places().list_of(path, &directory.paths) != Some(0) {
-                return Ok(None);
-            }
-            for (code, count) in group.census().columns.get(column).into_iter().flatten() {
-                let Some(way) = ways.get_mut(*code as usize) else { continue };
-                way.moves.push((*number, *count));
-                if let Some(Column::Templates(_)) = columns.get(*number) {
-                    way.templates.push((*number, *count));
-                }
-            }
-        }
-        for (way, site) in ways.iter_mut().zip(&sites.by_code) {
-            way.text = site.as_ref().and_then(|site| site.column).map(|(_, nth)| nth);
-        }
-        let mut pieces = TextPieces { places: Vec::new(), columns, bytes_max: directory.bytes };
-        pieces.fill(self.codes(0)?, &ways)?;
-        let is_known =
-            |(column, place): (usize, u32)| counts.get(column).is_some_and(|count| (place as usize) < *count);
-        if pieces.largest_places().all(is_known) { Ok(Some(pieces)) } else { Err(MISSING_VALUE) }
-    }
-}
-
-/// What events of a shape have of the columns that are needed.
-#[derive(Clone, Debug, Default)]
-struct Way {
-    /// How far they move on in each.
-    moves: Vec<(usize, u32)>,
-    /// The same of those of templates.
-    templates: Vec<(usize, u32)>,
-    /// Which of the texts they have at the path.
-    text: Option<u32>,
-}
-
-const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
-const TOO_MANY_HOLES: DecodeError = malformed("templates of too many holes");
-
-impl TextPieces {
-    /// Finds out which values fill the holes of templates, event by event, and which text each event has.
-    fn fill(&mut self, codes: &[u32], ways: &[Way]) -> Result<(), DecodeError> {
-        // The first value that an event has of each column.
-        let mut cursors = vec![0u32; self.columns.len()];
-        let root = self.columns.len() - 1;
-        self.places.reserve_exact(codes.len());
-        for code in codes {
-            let way = ways.get(*code as usize).ok_or(MISSING_VALUE)?;
-            for (column, count) in &way.templates {
-                let Some(Column::Templates(Templates { templates, texts })) = self.columns.get_mut(*column)
-                else {
-                    continue;
-                };
-                let start = cursors[*column] as usize;
-                for (template, _) in texts.get(start..start + *count as usize).ok_or(MISSING_VALUE)? {
-                    if let Some(Template { others, places, .. }) = templates.get_mut(*template as usize) {
-                        places.extend(others.iter().map(|other| cursors[*other]));
-                    }
-                }
-            }
-            self.places.push(way.text.map_or(NOTHING, |nth| cursors[root].saturating_add(nth)));
-            for (column, count) in &way.moves {
-                // Shapes may say that there are more values than there are.
-                cursors[*column] = cursors[*column].saturating_add(*count);
-            }
-        }
-        Ok(())
-    }
-
-    /// The largest place of each column that something refers to, wherever it does.
-    fn largest_places(&self) -> impl Iterator<Item = (usize, u32)> {
-        let of_templates = self.columns.iter().flat_map(|column| match column {
-            Column::Values(_) => &[][..],
-            Column::Templates(Templates { templates, .. }) => templates,
-        });
-        let of_holes = of_templates.flat_map(|template| {
-            let largest = |hole: usize| template.places_of(hole).copied().max();
-            let others = template.others.iter().enumerate();
-            others.filter_map(move |(hole, column)| Some((*column, largest(hole)?)))
-        });
-        let of_rows = self.places.iter().copied().filter(|place| *place != NOTHING).max();
-        of_holes.chain(of_rows.map(|place| (self.columns.len() - 1, place)))
-    }
-}
-
-impl Templates {
-    /// Templates whose holes refer to columns by other numbers; none of the places is known yet.
-    fn of(ready: ReadyTemplates<'_>, numbers: &[usize]) -> Result<Templates, DecodeError> {
-        let (read, codes, nth) = ready.into_parts();
-        let mut uses = vec![0usize; read.len()];
-        for code in &codes {
-            *uses.get_mut(*code as usize).ok_or(MISSING_VALUE)? += 1;
-        }
-        let mut templates = Vec::with_capacity(read.len());
-        for (read, uses) in read.into_iter().zip(uses) {
-            let (mut pieces, mut others) = (Vec::with_capacity(read.pieces.len()), Vec::new());
-            for (end, filling) in read.pieces {
-                let hole = match filling {
-                    Filling::Own(spans) => Hole::Own(spans.into_owned()),
-                    Filling::Reference(column) => {
-                        let number = numbers.get(column as usize).filter(|number| **number != usize::MAX);
-                        others.push(*number.ok_or(MISSING_VALUE)?);
-                        Hole::Other(others.len() - 1)
-                    }
-                };
-                pieces.push((end, hole));
-            }
-            let mut literals = read.literals;
-            literals.resize(read.end + SLACK, 0);
-            let places = Vec::new();
-            templates.push(Template { literals, pieces, end: read.end, uses, others, places });
-        }
-        for template in &mut templates {
-            template.places.reserve(template.others.len().saturating_mul(template.uses).min(EVENTS_MAX));
-        }
-        Ok(Templates { templates, texts: codes.into_iter().zip(nth).collect() })
-    }
-
-    /// How many holes all texts have.
-    fn holes(&self) -> usize {
-        let of_template = |template: &Template| template.pieces.len().saturating_mul(template.uses);
-        self.templates.iter().map(of_template).fold(0, usize::saturating_add)
-    }
-}
+pub(crate) const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
+pub(crate) const TOO_MANY_HOLES: DecodeError = malformed("templates of too many holes");
 
 impl Template {
     /// The literal before each hole, and the last one.
@@ -280,7 +105,7 @@ impl Template {
     }
 
     /// The places of the values that fill a hole, by the number of its column among those that are referred to.
-    fn places_of(&self, other: usize) -> impl Iterator<Item = &u32> {
+    pub(crate) fn places_of(&self, other: usize) -> impl Iterator<Item = &u32> {
         let of_texts = self.places.chunks_exact(self.others.len().max(1));
         of_texts.filter_map(move |places| places.get(other))
     }
@@ -627,13 +452,13 @@ fn is_numeric(byte: &u8) -> bool {
 /// What is known of a text, as bits.
 mod found {
     /// It stands in a piece.
-    pub(super) const HELD: u8 = 1;
+    pub(crate) const HELD: u8 = 1;
     /// It may stand where pieces meet.
-    pub(super) const PERHAPS: u8 = 2;
+    pub(crate) const PERHAPS: u8 = 2;
     /// There are escapes, of which it may be a part.
-    pub(super) const ESCAPED: u8 = 4;
+    pub(crate) const ESCAPED: u8 = 4;
     /// There are characters that may stand for letters in another case.
-    pub(super) const FOREIGN: u8 = 8;
+    pub(crate) const FOREIGN: u8 = 8;
 }
 
 impl<F: Fn(&[u8]) -> bool> Search<'_, F> {

@@ -1,15 +1,17 @@
 //! A block that is stored in columns: what stands at a path, decoded when it is asked for first and kept.
 
 mod array_column;
+mod coded;
 mod decoded;
 mod path_column;
 mod piece_column;
 
 pub(crate) use array_column::ArrayColumn;
+pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
 pub use decoded::{DecodedColumns, OwnDocuments};
 use decoded::{OwnTimes, lock};
-pub(crate) use path_column::{Coded, MixedColumn, PathColumn, TextNumbers};
+pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
 
 use crate::dictionary::Dictionary;

@@ -1,6 +1,6 @@
 //! Texts by template: what is asked of them is asked of their pieces as far as these tell, and few are put together.
 
-use super::path_column::{Coded, characters_of, held_by_numbers};
+use super::coded::{Coded, characters_of, held_by_numbers};
 use crate::dictionary::Dictionary;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};

@@ -52,23 +52,23 @@ impl Part {
 
     /// Gives rows that are, or are not, marked its numbers, raised to another scale.
     fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
+        let ChosenNumbers { values, digits, are_there } = chosen;
+        let mut put = |row: usize, value: i64, scale: u8| {
+            if mask.get(row) != Some(&marked) {
+                return Some(());
+            }
+            let at = values.get_mut(row).zip(digits.get_mut(row)).zip(are_there.get_mut(row));
+            if let Some(((values, digits), is_there)) = at {
+                (*values, *digits, *is_there) = (value.checked_mul(raise)?, scale, true);
+            }
+            Some(())
+        };
         match self {
             Part::Undefined => Some(()),
-            Part::Number(..) if !mask.contains(&marked) => Some(()),
-            Part::Number(value, scale) => {
-                chosen.put_all(mask, marked, std::iter::repeat(value.checked_mul(raise)?), *scale);
-                Some(())
-            }
+            Part::Number(value, scale) => (0..mask.len()).try_for_each(|row| put(row, *value, *scale)),
             Part::Column(column) => {
                 let PathColumn::Numbers(column) = &**column else { return Some(()) };
                 let numbers = &column.numbers;
-                if numbers.rows.is_none() && numbers.spelled == Digits::InFull && raise == 1 {
-                    chosen.put_all(mask, marked, numbers.values.iter().copied(), numbers.scale);
-                    return Some(());
-                }
-                let mut put = |row: usize, value: i64, scale: u8| {
-                    chosen.put(mask, marked, row, value.checked_mul(raise), scale)
-                };
                 let row = |place: usize| match &numbers.rows {
                     None => place,
                     Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
@@ -119,32 +119,6 @@ struct ChosenNumbers {
 }
 
 impl ChosenNumbers {
-    /// Gives a row its number, if it is marked; none where it has no room.
-    fn put(&mut self, mask: &Mask, marked: bool, row: usize, value: Option<i64>, scale: u8) -> Option<()> {
-        if mask.get(row) != Some(&marked) {
-            return Some(());
-        }
-        let ChosenNumbers { values, digits, are_there } = self;
-        let at = values.get_mut(row).zip(digits.get_mut(row)).zip(are_there.get_mut(row));
-        if let Some(((values, digits), is_there)) = at {
-            (*values, *digits, *is_there) = (value?, scale, true);
-        }
-        Some(())
-    }
-
-    /// Gives all rows that are marked their numbers, each spelled with so many digits.
-    fn put_all(&mut self, mask: &Mask, marked: bool, numbers: impl Iterator<Item = i64>, scale: u8) {
-        let ChosenNumbers { values, digits, are_there } = self;
-        let of_rows = values.iter_mut().zip(digits).zip(are_there);
-        // Without a branch, which could not be foretold.
-        for (((value, digits), is_there), (mask, number)) in of_rows.zip(mask.iter().zip(numbers)) {
-            let is_marked = *mask == marked;
-            *value = if is_marked { number } else { *value };
-            *digits = if is_marked { scale } else { *digits };
-            *is_there |= is_marked;
-        }
-    }
-
     fn into_numbers(self, scale: u8) -> Mantissas {
         let ChosenNumbers { mut values, mut digits, are_there } = self;
         let mut rows = None;

@@ -91,7 +91,7 @@ fn what_was_asked_of_messages_before_makes_no_difference() {
         "select count(*) from stream group by Message having count(*) > 1",
         "select max(Length(Message)), count(distinct(Message)) from stream",
         "select ToUpper(Message) as u from stream where n < 9",
-        "select Message + '!' as m from stream order by Message limit 5",
+        "select Message + '!' as m from stream order by m limit 5",
     ];
     let texts: Vec<String> = searches.into_iter().chain(shown).chain(others.map(str::to_owned)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

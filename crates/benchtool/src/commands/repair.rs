@@ -87,16 +87,13 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         }
         let (name, kept) = (file.file.display(), file.kept);
         let bytes = match (&file.quarantined, is_planned) {
-            (Some(copy), false) => format!("its bytes are in {}", copy.display()),
+            (Some(copy), false) => {
+                format!("its bytes are in {}; to undo this, move it back and repair again", copy.display())
+            }
             (Some(copy), true) => format!("its bytes would be kept in {}", copy.display()),
             (None, _) => "there is nothing of it to keep".to_owned(),
         };
         output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
-    }
-    if !is_planned && repair.files.iter().any(|file| file.quarantined.is_some()) {
-        let line =
-            "to undo this, move the files from quarantine back under their own names, and repair again";
-        output::write_line(out, line)?;
     }
     for file in &repair.unnamed {
         for part in lost_parts(file) {

@@ -87,6 +87,8 @@ pub(crate) fn recover(
 ) -> Result<Recovered, OpenError> {
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
+    // Before anything is written: a log that was taken over is not to be left for that.
+    let (reach, _) = Receipt::reach(&**directory, old.store)?;
     retire::finish_names(&**directory, &names, &old)?;
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
@@ -112,7 +114,6 @@ pub(crate) fn recover(
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs, and so do those that a receipt says were erased.
     let mut stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
-    let (reach, _) = Receipt::reach(&**directory, old.store)?;
     stale |= replayed.next_arrival < reach;
     replayed.next_arrival = replayed.next_arrival.max(reach);
     let mut manifest = Manifest {

@@ -392,7 +392,10 @@ impl LogWriter {
         manifest: u64,
         next_arrival: u64,
     ) -> Result<(), Failure> {
-        self.write(directory, EncodedBatch::saying(Word::Closed, manifest), manifest, next_arrival)?;
+        // It names the manifest itself: a stamp before it would not be durable yet when it says that all is.
+        let stamped = self.stamped.replace(manifest);
+        self.write(directory, EncodedBatch::saying(Word::Closed, manifest), manifest, next_arrival)
+            .inspect_err(|_| self.stamped = stamped)?;
         self.flush(directory)
     }
 

@@ -635,6 +635,8 @@ fn a_store_that_is_closed_does_not_wait_for_a_compaction() {
     codec.let_through(blocks);
     let options = Options { segment_bytes: 1 << 20, background: true, ..tiny() };
     let store = Store::open_on(Arc::new(folder.clone()), options.clone(), codec.clone()).unwrap();
+    // The step right after opening is finished in any case: with nothing to do, before there are segments.
+    std::thread::sleep(Duration::from_millis(500));
     segments_of_ten(&store, 8);
     // So many are compacted in the background, once it is woken.
     append(&store, &[document(1000)]);

@@ -85,7 +85,9 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     // Whoever writes obeys.
     ingest(folder.path(), 3);
     tool(folder.path(), &["compact", "s"]).well();
-    assert_eq!((count(folder.path(), "s"), files(folder.path())), (20, 1));
+    // Files are small where there is room for a few only: the oldest events go file by file.
+    assert_eq!(count(folder.path(), "s"), 20);
+    assert!(files(folder.path()) > 1);
     let set = tool(folder.path(), &["settings", "s", "--max-age", "1d12h", "--max-bytes", "none"]).well();
     assert!(set.err.starts_with("removed 20 events "), "{set:?}");
     assert_eq!(set.out, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");

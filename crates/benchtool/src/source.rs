@@ -109,7 +109,7 @@ impl Source {
     /// anybody can tell. So does what is not packed, or cannot be read twice, of which nothing is read but the first bytes.
     ///
     /// # Errors
-    /// If the data is damaged, or the file cannot be read. After a Ctrl-C it reads no further.
+    /// If the data is damaged, or the file cannot be read; after a Ctrl-C, of the kind `Interrupted`.
     pub(crate) fn check(&self) -> io::Result<()> {
         if !matches!(self, Source::File { .. }) {
             return Ok(());
@@ -122,7 +122,8 @@ impl Source {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-                Ok(_) if !input.is_packed() || signals::requested() => return Ok(()),
+                Ok(_) if !input.is_packed() => return Ok(()),
+                Ok(_) if signals::requested() => return Err(io::ErrorKind::Interrupted.into()),
                 Ok(_) => {}
             }
         }

@@ -227,9 +227,13 @@ impl Inner {
 
     fn make_room_now(&self, writer: &mut Publishing<'_>) -> bool {
         let directory = &*self.directory;
+        if writer.manifest.oldest_to_go().is_none() {
+            return false;
+        }
+        // A compaction of this process holds what it reads, and the manifest whose room the next one needs. Others append while it is waited for.
+        let _nothing_is_read =
+            writer.unlocked(|| self.reading.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
-        // A compaction of this process holds what it reads, and the manifest whose room the next one needs.
-        let _nothing_is_read = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // First what readers held until now, and room for the manifest that it takes.
         if retire::sweep(directory, &writer.manifest) {
             return true;

@@ -183,6 +183,8 @@ impl Inner {
             }
         }
         drop(state);
+        // Whoever makes room then frees what it removes.
+        plain.close_all_but(&[]);
         drop(reading);
         // All was verified, so all is there.
         let mut events: Vec<(Key, &[u8])> =

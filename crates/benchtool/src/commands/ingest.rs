@@ -352,6 +352,9 @@ impl<'s> Reading<'s> {
         }
         let name = &self.name;
         self.source.check().map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => Failure::Interrupted(format!(
+                "{name}: stopped while it was checked; nothing of it was stored now"
+            )),
             io::ErrorKind::InvalidData => Failure::Input(format!(
                 "{name}: {error}. Nothing of it was stored now, as any line may be wrong{GOES_ON_WHOLE}"
             )),

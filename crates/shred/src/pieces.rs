@@ -211,7 +211,10 @@ impl TextPieces {
                         Hole::Other(_) => 0,
                     });
                     let places = size_of::<u32>() * template.places.capacity();
-                    template.literals.capacity() + places + own.sum::<usize>()
+                    let others = size_of::<usize>() * template.others.capacity();
+                    let pieces = size_of::<(usize, Hole)>() * template.pieces.capacity();
+                    let itself = size_of::<Template>() + template.literals.capacity();
+                    itself + pieces + others + places + own.sum::<usize>()
                 };
                 size_of::<(u32, u32)>() * texts.capacity() + templates.iter().map(of_template).sum::<usize>()
             }

@@ -182,10 +182,9 @@ impl Inner {
                 }
             }
         }
-        drop(state);
         // Whoever makes room then frees what it removes.
         plain.close_all_but(&[]);
-        drop(reading);
+        drop((state, reading));
         // All was verified, so all is there.
         let mut events: Vec<(Key, &[u8])> =
             blocks.iter().filter_map(|block| block.events().ok()).flatten().collect();

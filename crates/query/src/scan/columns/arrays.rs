@@ -202,9 +202,7 @@ impl Evaluator<'_> {
         if self.is_too_much_repeated(&of.origins) {
             return Ok(None);
         }
-        for column in &mut self.columns {
-            *column = column.take().map(|column| Arc::new(column.gathered(&of.origins)));
-        }
+        self.repeat(&of.origins);
         let first = self.first_of_arrays();
         for (number, OfArray { asked, .. }) in self.of_arrays.iter().enumerate() {
             let Asked::Each(below) = asked else { continue };

@@ -150,6 +150,12 @@ impl Evaluator<'_> {
                     }
                 }
             }
+            if let PathColumn::Pieces(pieces) = &*column
+                && let Some(error) = pieces.failure()
+            {
+                self.unbroken::<()>(Err(ColumnError::Decode(error)));
+                return Ok(None);
+            }
         }
         Ok(Some(mask))
     }

@@ -385,6 +385,10 @@ fn values(
 /// The values of a column of so many rows; where numbers are wanted, of some rows as such if it has nothing else.
 fn of_column(column: Arc<PathColumn>, form: Form, rows: &Passing, of: usize) -> Values {
     if form != Form::Numbers {
+        // Texts that cannot be put together are told before rows are given.
+        if let PathColumn::Pieces(pieces) = &*column {
+            pieces.coded();
+        }
         return Values::Path(column);
     }
     let numbers = match &*column {

@@ -62,6 +62,9 @@ pub(super) fn spelled(text: &str) -> Option<Vec<u8>> {
     json(&Value::from(text)).filter(|_| !text.contains(char::REPLACEMENT_CHARACTER))
 }
 
+/// Longer texts are searched in strings that are put together: where one may begin in a piece and end in another is looked for at each of its bytes.
+const PART_BYTES_MAX: usize = 256;
+
 /// A text that stands in all strings that are sought.
 struct Part<'s> {
     text: &'s [u8],
@@ -300,7 +303,7 @@ impl Sought<'_> {
             }
             Sought::Ordered(..) => return None,
         };
-        (!part.text.is_empty()).then_some(part)
+        (1..=PART_BYTES_MAX).contains(&part.text.len()).then_some(part)
     }
 
     /// Whether the condition is undefined for what is no string.

@@ -2,7 +2,7 @@
 
 use super::evaluate::Evaluator;
 use super::whole::gather_some;
-use crate::column_block::{Coded, PathColumn};
+use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::Expr;
@@ -55,14 +55,25 @@ impl Evaluator<'_> {
         if self.is_too_much_repeated(&origins) {
             return Ok(false);
         }
-        for column in &mut self.columns {
-            *column = column.take().map(|column| Arc::new(column.gathered(&origins)));
-        }
+        self.repeat(&origins);
         if let Some(place) = self.columns.get_mut(self.paths.len()) {
             *place = Some(Arc::new(PathColumn::Coded(elements)));
         }
         self.origins = Some(origins.into());
         Ok(true)
+    }
+
+    /// Gives each element what its event has.
+    pub(super) fn repeat(&mut self, origins: &[u32]) {
+        for column in self.columns.iter_mut().flatten() {
+            let of_elements = column.gathered(origins);
+            if let PathColumn::Pieces(pieces) = &**column
+                && let Some(error) = pieces.failure()
+            {
+                self.broken.borrow_mut().get_or_insert(ColumnError::Decode(error));
+            }
+            *column = Arc::new(of_elements);
+        }
     }
 
     /// Whether what events have comes to too many bytes, repeated for each of their elements by whoever takes the rows in.

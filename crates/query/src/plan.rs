@@ -147,22 +147,24 @@ impl Plan {
 }
 
 impl Output {
-    /// The slots that rows, or groups, are made of.
-    fn slots(&self) -> Vec<usize> {
-        let mut slots = Vec::new();
+    /// What rows, or groups, are made of.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
-            Output::Rows { cells, .. } => cells.iter().for_each(|cell| collect_slots(cell, &mut slots)),
+            Output::Rows { cells, .. } => cells.iter().collect(),
             Output::Groups(grouping) => {
-                for key in &grouping.keys {
-                    if let Key::Expr { expr, .. } = key {
-                        collect_slots(expr, &mut slots);
-                    }
-                }
-                for aggregate in &grouping.aggregates {
-                    collect_slots(&aggregate.argument, &mut slots);
-                }
+                let keys = grouping.keys.iter().filter_map(|key| match key {
+                    Key::Expr { expr, .. } => Some(expr),
+                    _ => None,
+                });
+                keys.chain(grouping.aggregates.iter().map(|aggregate| &aggregate.argument)).collect()
             }
         }
+    }
+
+    /// The slots of these.
+    fn slots(&self) -> Vec<usize> {
+        let mut slots = Vec::new();
+        self.exprs().into_iter().for_each(|expr| collect_slots(expr, &mut slots));
         slots.sort_unstable();
         slots.dedup();
         slots

@@ -4,7 +4,7 @@ use crate::aggregate::Function;
 use crate::column_block::{ColumnBlock, ColumnError};
 use crate::expr::{Computed, Expr, Printed, Scope, property};
 use crate::options::RunOptions;
-use crate::plan::{Input, Key, Output, Plan};
+use crate::plan::{Input, Output, Plan};
 use crate::source::{Block, Source};
 use crate::stored;
 use crate::stored::SourceError;
@@ -111,20 +111,12 @@ impl KindWatch {
         events.unnest.iter().chain(&plan.filter).for_each(|expr| paths.collect(expr));
         let tested = std::mem::take(&mut paths.found);
         let mut aggregates: Vec<(Function, Watched)> = Vec::new();
-        match &plan.output {
-            Output::Rows { cells, .. } => cells.iter().for_each(|cell| paths.collect(cell)),
-            Output::Groups(grouping) => {
-                for key in &grouping.keys {
-                    if let Key::Expr { expr, .. } = key {
-                        paths.collect(expr);
-                    }
-                }
-                for aggregate in &grouping.aggregates {
-                    paths.collect(&aggregate.argument);
-                    if !matches!(aggregate.argument, Expr::Constant(_)) {
-                        let text = aggregate.text(&slots, &events.unnest_names);
-                        aggregates.push((aggregate.function, Watched::new(text, aggregate.argument.clone())));
-                    }
+        plan.output.exprs().into_iter().for_each(|expr| paths.collect(expr));
+        if let Output::Groups(grouping) = &plan.output {
+            for aggregate in &grouping.aggregates {
+                if !matches!(aggregate.argument, Expr::Constant(_)) {
+                    let text = aggregate.text(&slots, &events.unnest_names);
+                    aggregates.push((aggregate.function, Watched::new(text, aggregate.argument.clone())));
                 }
             }
         }
@@ -150,18 +142,7 @@ impl KindWatch {
             paths.collect(collection);
             paths.bind_element(collection);
         }
-        plan.filter.iter().for_each(|expr| paths.collect(expr));
-        match &plan.output {
-            Output::Rows { cells, .. } => cells.iter().for_each(|cell| paths.collect(cell)),
-            Output::Groups(grouping) => {
-                for key in &grouping.keys {
-                    if let Key::Expr { expr, .. } = key {
-                        paths.collect(expr);
-                    }
-                }
-                grouping.aggregates.iter().for_each(|aggregate| paths.collect(&aggregate.argument));
-            }
-        }
+        plan.filter.iter().chain(plan.output.exprs()).for_each(|expr| paths.collect(expr));
         paths.found.into_iter().collect()
     }
 

@@ -7,7 +7,10 @@ use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
 use crate::limits::EVENTS_MAX;
 use crate::output::SLACK;
-use crate::pieces::{Column, Hole, MISSING_VALUE, NOTHING, TOO_MANY_HOLES, Template, Templates, TextPieces};
+use crate::pieces::{
+    MISSING_VALUE, NOTHING, PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, TOO_MANY_HOLES,
+    TextPieces,
+};
 use crate::shape::Leaf;
 use crate::spans::Spelling;
 
@@ -45,15 +48,17 @@ impl GroupReader<'_> {
         let mut columns = Vec::with_capacity(ready.len());
         for ready in ready {
             columns.push(match ready {
-                Ready::Texts(spans) => Column::Values(spans.into_owned()),
-                Ready::Templated(templated) => Column::Templates(Templates::of(templated, &numbers)?),
+                Ready::Texts(spans) => PlacedColumn::Values(spans.into_owned()),
+                Ready::Templated(templated) => {
+                    PlacedColumn::Templates(PlacedTemplates::of(templated, &numbers)?)
+                }
                 Ready::Lost(_) => return Ok(None),
             });
         }
         // What fills a hole is a byte at least.
         let holes = columns.iter().map(|column| match column {
-            Column::Values(_) => 0,
-            Column::Templates(templates) => templates.holes(),
+            PlacedColumn::Values(_) => 0,
+            PlacedColumn::Templates(templates) => templates.holes(),
         });
         if holes.fold(0, usize::saturating_add) > directory.bytes {
             return Err(TOO_MANY_HOLES);
@@ -67,7 +72,7 @@ impl GroupReader<'_> {
             for (code, count) in group.census().columns.get(column).into_iter().flatten() {
                 let Some(way) = ways.get_mut(*code as usize) else { continue };
                 way.moves.push((*number, *count));
-                if let Some(Column::Templates(_)) = columns.get(*number) {
+                if let Some(PlacedColumn::Templates(_)) = columns.get(*number) {
                     way.templates.push((*number, *count));
                 }
             }
@@ -104,13 +109,15 @@ impl TextPieces {
         for code in codes {
             let way = ways.get(*code as usize).ok_or(MISSING_VALUE)?;
             for (column, count) in &way.templates {
-                let Some(Column::Templates(Templates { templates, texts })) = self.columns.get_mut(*column)
+                let Some(PlacedColumn::Templates(PlacedTemplates { templates, texts })) =
+                    self.columns.get_mut(*column)
                 else {
                     continue;
                 };
                 let start = cursors[*column] as usize;
                 for (template, _) in texts.get(start..start + *count as usize).ok_or(MISSING_VALUE)? {
-                    if let Some(Template { others, places, .. }) = templates.get_mut(*template as usize) {
+                    if let Some(PlacedTemplate { others, places, .. }) = templates.get_mut(*template as usize)
+                    {
                         places.extend(others.iter().map(|other| cursors[*other]));
                     }
                 }
@@ -127,8 +134,8 @@ impl TextPieces {
     /// The largest place of each column that something refers to, wherever it does.
     fn largest_places(&self) -> impl Iterator<Item = (usize, u32)> {
         let of_templates = self.columns.iter().flat_map(|column| match column {
-            Column::Values(_) => &[][..],
-            Column::Templates(Templates { templates, .. }) => templates,
+            PlacedColumn::Values(_) => &[][..],
+            PlacedColumn::Templates(PlacedTemplates { templates, .. }) => templates,
         });
         let of_holes = of_templates.flat_map(|template| {
             let largest = |hole: usize| template.places_of(hole).copied().max();
@@ -140,9 +147,9 @@ impl TextPieces {
     }
 }
 
-impl Templates {
-    /// Templates whose holes refer to columns by other numbers; none of the places is known yet.
-    fn of(ready: ReadyTemplates<'_>, numbers: &[usize]) -> Result<Templates, DecodeError> {
+impl PlacedTemplates {
+    /// PlacedTemplates whose holes refer to columns by other numbers; none of the places is known yet.
+    fn of(ready: ReadyTemplates<'_>, numbers: &[usize]) -> Result<PlacedTemplates, DecodeError> {
         let (read, codes, nth) = ready.into_parts();
         let mut uses = vec![0usize; read.len()];
         for code in &codes {
@@ -153,11 +160,11 @@ impl Templates {
             let (mut pieces, mut others) = (Vec::with_capacity(read.pieces.len()), Vec::new());
             for (end, filling) in read.pieces {
                 let hole = match filling {
-                    Filling::Own(spans) => Hole::Own(spans.into_owned()),
+                    Filling::Own(spans) => PlacedHole::Own(spans.into_owned()),
                     Filling::Reference(column) => {
                         let number = numbers.get(column as usize).filter(|number| **number != usize::MAX);
                         others.push(*number.ok_or(MISSING_VALUE)?);
-                        Hole::Other(others.len() - 1)
+                        PlacedHole::Other(others.len() - 1)
                     }
                 };
                 pieces.push((end, hole));
@@ -165,17 +172,17 @@ impl Templates {
             let mut literals = read.literals;
             literals.resize(read.end + SLACK, 0);
             let places = Vec::new();
-            templates.push(Template { literals, pieces, end: read.end, uses, others, places });
+            templates.push(PlacedTemplate { literals, pieces, end: read.end, uses, others, places });
         }
         for template in &mut templates {
             template.places.reserve(template.others.len().saturating_mul(template.uses).min(EVENTS_MAX));
         }
-        Ok(Templates { templates, texts: codes.into_iter().zip(nth).collect() })
+        Ok(PlacedTemplates { templates, texts: codes.into_iter().zip(nth).collect() })
     }
 
     /// How many holes all texts have.
     fn holes(&self) -> usize {
-        let of_template = |template: &Template| template.pieces.len().saturating_mul(template.uses);
+        let of_template = |template: &PlacedTemplate| template.pieces.len().saturating_mul(template.uses);
         self.templates.iter().map(of_template).fold(0, usize::saturating_add)
     }
 }

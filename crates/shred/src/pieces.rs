@@ -13,7 +13,7 @@ pub struct TextPieces {
     /// For each row the place of its text among those of the last column; [`NOTHING`] where it has none.
     pub(crate) places: Vec<u32>,
     /// The column of the texts comes last; templates refer to those before their own.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<PlacedColumn>,
     /// The most bytes that all texts may have.
     pub(crate) bytes_max: usize,
 }
@@ -22,25 +22,25 @@ pub struct TextPieces {
 pub(crate) const NOTHING: u32 = u32::MAX;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum PlacedColumn {
     Values(Spans<'static>),
-    Templates(Templates),
+    Templates(PlacedTemplates),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Templates {
-    pub(crate) templates: Vec<Template>,
+pub(crate) struct PlacedTemplates {
+    pub(crate) templates: Vec<PlacedTemplate>,
     /// For each text the number of its template, and how many texts before it have the same.
     pub(crate) texts: Vec<(u32, u32)>,
 }
 
 /// Literals and holes in turn, and a literal at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct PlacedTemplate {
     /// All literals, one after another, and bytes behind them.
     pub(crate) literals: Vec<u8>,
     /// Where the literal before a hole ends, and what fills the hole.
-    pub(crate) pieces: Vec<(usize, Hole)>,
+    pub(crate) pieces: Vec<(usize, PlacedHole)>,
     /// Where the last literal ends.
     pub(crate) end: usize,
     /// How many texts have it.
@@ -53,7 +53,7 @@ pub(crate) struct Template {
 
 /// What fills a hole of a template in each of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Hole {
+pub(crate) enum PlacedHole {
     Own(Spans<'static>),
     /// Values of the other column of this number among those that its template refers to.
     Other(usize),
@@ -97,7 +97,7 @@ pub struct Wanted<'w> {
 pub(crate) const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
 pub(crate) const TOO_MANY_HOLES: DecodeError = malformed("templates of too many holes");
 
-impl Template {
+impl PlacedTemplate {
     /// The literal before each hole, and the last one.
     fn literals(&self) -> impl Iterator<Item = &[u8]> {
         let ends = self.pieces.iter().map(|(end, _)| *end).chain([self.end]);
@@ -118,7 +118,7 @@ trait Question {
     const EMPTY: Self::Answer;
 
     fn of_values(&self, values: &Spans<'_>) -> Answers<Self::Answer>;
-    fn of_literals(&self, template: &Template) -> Self::Answer;
+    fn of_literals(&self, template: &PlacedTemplate) -> Self::Answer;
     /// What comes of a hole beside what fills it, as it stands between literals.
     fn of_meeting(&self, hole: &Meeting<'_>) -> Option<Answers<Self::Answer>>;
     fn join(&self, a: Self::Answer, b: Self::Answer) -> Self::Answer;
@@ -141,7 +141,7 @@ struct Meeting<'p> {
     /// What fills it; none where that consists of pieces too.
     values: Option<&'p Spans<'static>>,
     /// The places of these values in the texts, which have their own in order.
-    template: &'p Template,
+    template: &'p PlacedTemplate,
     other: Option<usize>,
 }
 
@@ -202,18 +202,18 @@ impl TextPieces {
 
     /// What it takes in memory, in bytes.
     pub fn held_bytes(&self) -> usize {
-        let of_column = |column: &Column| match column {
-            Column::Values(values) => values.held_bytes(),
-            Column::Templates(Templates { templates, texts }) => {
-                let of_template = |template: &Template| {
+        let of_column = |column: &PlacedColumn| match column {
+            PlacedColumn::Values(values) => values.held_bytes(),
+            PlacedColumn::Templates(PlacedTemplates { templates, texts }) => {
+                let of_template = |template: &PlacedTemplate| {
                     let own = template.pieces.iter().map(|(_, hole)| match hole {
-                        Hole::Own(values) => values.held_bytes(),
-                        Hole::Other(_) => 0,
+                        PlacedHole::Own(values) => values.held_bytes(),
+                        PlacedHole::Other(_) => 0,
                     });
                     let places = size_of::<u32>() * template.places.capacity();
                     let others = size_of::<usize>() * template.others.capacity();
-                    let pieces = size_of::<(usize, Hole)>() * template.pieces.capacity();
-                    let itself = size_of::<Template>() + template.literals.capacity();
+                    let pieces = size_of::<(usize, PlacedHole)>() * template.pieces.capacity();
+                    let itself = size_of::<PlacedTemplate>() + template.literals.capacity();
                     itself + pieces + others + places + own.sum::<usize>()
                 };
                 size_of::<(u32, u32)>() * texts.capacity() + templates.iter().map(of_template).sum::<usize>()
@@ -227,8 +227,8 @@ impl TextPieces {
         let mut answers: Vec<Answers<Q::Answer>> = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             let told = match column {
-                Column::Values(values) => question.of_values(values),
-                Column::Templates(templates) => templates.ask(question, &self.columns, &answers),
+                PlacedColumn::Values(values) => question.of_values(values),
+                PlacedColumn::Templates(templates) => templates.ask(question, &self.columns, &answers),
             };
             answers.push(told);
         }
@@ -295,12 +295,12 @@ impl TextPieces {
 /// So many texts tell how long the others are, about.
 const SAMPLE: usize = 256;
 
-impl Templates {
+impl PlacedTemplates {
     /// What is asked of each text, where the answers for the columns before are known.
     fn ask<Q: Question>(
         &self,
         question: &Q,
-        columns: &[Column],
+        columns: &[PlacedColumn],
         known: &[Answers<Q::Answer>],
     ) -> Answers<Q::Answer> {
         let by_template: Vec<Answers<Q::Answer>> =
@@ -313,12 +313,12 @@ impl Templates {
     }
 }
 
-impl Template {
+impl PlacedTemplate {
     /// What is asked of each text that has the template.
     fn ask<Q: Question>(
         &self,
         question: &Q,
-        columns: &[Column],
+        columns: &[PlacedColumn],
         known: &[Answers<Q::Answer>],
     ) -> Answers<Q::Answer> {
         let mut answers = Answers::All(question.of_literals(self));
@@ -328,12 +328,12 @@ impl Template {
         let literals: Vec<&[u8]> = self.literals().collect();
         for (nth, (_, hole)) in self.pieces.iter().enumerate() {
             let (values, other, own) = match hole {
-                Hole::Own(values) => (Some(values), None, question.of_values(values)),
-                Hole::Other(other) => {
+                PlacedHole::Own(values) => (Some(values), None, question.of_values(values)),
+                PlacedHole::Other(other) => {
                     let column = self.others.get(*other).copied().unwrap_or(usize::MAX);
                     let values = match columns.get(column) {
-                        Some(Column::Values(values)) => Some(values),
-                        Some(Column::Templates(_)) | None => None,
+                        Some(PlacedColumn::Values(values)) => Some(values),
+                        Some(PlacedColumn::Templates(_)) | None => None,
                     };
                     let own = match known.get(column) {
                         None => Answers::All(Q::EMPTY),
@@ -362,7 +362,7 @@ impl Template {
 
 /// Puts texts together.
 struct Writer<'p> {
-    columns: &'p [Column],
+    columns: &'p [PlacedColumn],
     /// How many holes may still be filled.
     steps: usize,
 }
@@ -371,9 +371,9 @@ impl Writer<'_> {
     /// Appends a text. It is no deeper in templates than a directory lets them be.
     fn write(&mut self, column: usize, place: usize, out: &mut Output) -> Result<(), DecodeError> {
         let columns = self.columns;
-        let Templates { templates, texts } = match columns.get(column).ok_or(MISSING_VALUE)? {
-            Column::Values(values) => return values.append(place, out),
-            Column::Templates(templates) => templates,
+        let PlacedTemplates { templates, texts } = match columns.get(column).ok_or(MISSING_VALUE)? {
+            PlacedColumn::Values(values) => return values.append(place, out),
+            PlacedColumn::Templates(templates) => templates,
         };
         let (template, nth) = *texts.get(place).ok_or(MISSING_VALUE)?;
         let template = templates.get(template as usize).ok_or(MISSING_VALUE)?;
@@ -383,8 +383,8 @@ impl Writer<'_> {
             out.push_range(&template.literals, start, *end)?;
             start = *end;
             match hole {
-                Hole::Own(values) => values.append(nth as usize, out)?,
-                Hole::Other(other) => {
+                PlacedHole::Own(values) => values.append(nth as usize, out)?,
+                PlacedHole::Other(other) => {
                     let column = *template.others.get(*other).ok_or(MISSING_VALUE)?;
                     let place = template.places.get(nth as usize * template.others.len() + other);
                     self.write(column, *place.ok_or(MISSING_VALUE)? as usize, out)?;
@@ -432,7 +432,7 @@ impl Question for Characters {
         None
     }
 
-    fn of_literals(&self, template: &Template) -> u32 {
+    fn of_literals(&self, template: &PlacedTemplate) -> u32 {
         template.literals().fold(0, |sum, literal| self.join(sum, characters(literal)))
     }
 
@@ -513,7 +513,7 @@ impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
         Answers::Each(values.map(false, |_| 0, |text| self.of_text(text), of_number))
     }
 
-    fn of_literals(&self, template: &Template) -> u8 {
+    fn of_literals(&self, template: &PlacedTemplate) -> u8 {
         template.literals().fold(0, |found, literal| found | self.of_text(literal))
     }
 

@@ -88,7 +88,7 @@ impl Part {
         let square = significand * significand;
         match self.squares.checked_add(square) {
             Some(squares) => {
-                // Their sum is less than that of the squares.
+                // Their sum is no larger than that of the squares.
                 self.sum += significand;
                 self.squares = squares;
                 self.count += 1;

@@ -99,13 +99,7 @@ impl Coded {
 
     /// The same rows with other values: for each entry another.
     pub(crate) fn mapped(of: &Coded, dictionary: impl Into<Arc<Dictionary>>) -> Coded {
-        Coded {
-            codes: of.codes.clone(),
-            dictionary: dictionary.into(),
-            lengths: OnceLock::new(),
-            instants: OnceLock::new(),
-            numbers: OnceLock::new(),
-        }
+        Coded { codes: of.codes.clone(), ..Coded::new(None, dictionary.into()) }
     }
 
     /// The values of some rows.
@@ -199,16 +193,12 @@ impl Coded {
             }
         });
         let by_entry = by_entry.collect::<Option<Vec<Option<Decimal>>>>()?;
-        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
-        let told = (0..rows as u32).filter_map(|row| {
-            Some((row, by_entry.get(self.code(row as usize) as usize).copied().flatten()?))
-        });
-        let (with_one, values): (Vec<u32>, Vec<Decimal>) = told.unzip();
+        let (with_one, values) = self.by_rows(&by_entry);
         if values.is_empty() {
             return None;
         }
         let codes = with_one.iter().map(|row| self.code(*row as usize)).collect();
-        let rows = (with_one.len() != rows).then_some(with_one);
+        let rows = (with_one.len() != self.rows()).then_some(with_one);
         let values = match stored_numbers(&values, codes, &self.dictionary) {
             Some(stored) => DecimalValues::Stored(stored),
             None => DecimalValues::Decimals(values),
@@ -224,12 +214,9 @@ impl Coded {
             _ => Some(None),
         });
         let by_entry = by_entry.collect::<Option<Vec<Option<i64>>>>()?;
-        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
-        let told = (0..rows as u32).filter_map(|row| {
-            Some((row, by_entry.get(self.code(row as usize) as usize).copied().flatten()?))
-        });
-        let (with_one, values): (Vec<u32>, Vec<i64>) = told.unzip();
-        Some(Numbers { values, rows: (with_one.len() != rows).then_some(with_one), ..Numbers::default() })
+        let (with_one, values) = self.by_rows(&by_entry);
+        let rows = (with_one.len() != self.rows()).then_some(with_one);
+        Some(Numbers { values, rows, ..Numbers::default() })
     }
 
     fn count_lengths(&self) -> Option<Numbers> {
@@ -242,11 +229,23 @@ impl Coded {
                 Some(_) | None => characters_of(json).unwrap_or(NONE),
             });
         }
-        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
         let length = |row: usize| by_entry.get(self.code(row) as usize).copied().unwrap_or(NONE);
-        let with_one: Vec<u32> = (0..rows as u32).filter(|row| length(*row as usize) != NONE).collect();
+        let with_one: Vec<u32> =
+            (0..self.rows() as u32).filter(|row| length(*row as usize) != NONE).collect();
         let values = with_one.iter().map(|row| length(*row as usize)).collect();
-        Some(Numbers { values, rows: (with_one.len() != rows).then_some(with_one), ..Numbers::default() })
+        let rows = (with_one.len() != self.rows()).then_some(with_one);
+        Some(Numbers { values, rows, ..Numbers::default() })
+    }
+
+    /// How many rows there are.
+    fn rows(&self) -> usize {
+        self.codes.as_ref().map_or(self.dictionary.len(), |codes| codes.len())
+    }
+
+    /// The rows whose entries have something, and what.
+    fn by_rows<T: Copy>(&self, by_entry: &[Option<T>]) -> (Vec<u32>, Vec<T>) {
+        let told = |row: u32| Some((row, by_entry.get(self.code(row as usize) as usize).copied().flatten()?));
+        (0..self.rows() as u32).filter_map(told).unzip()
     }
 
     /// For each row its entry, where rows share entries.
@@ -256,11 +255,11 @@ impl Coded {
 
     /// The texts of numbers. Entry 0 is that of rows that have none.
     pub(super) fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
-        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
-        let mut codes = vec![0u32; rows];
         if let Some(coded) = Coded::of_close_numbers(numbers, rows) {
             return coded;
         }
+        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
+        let mut codes = vec![0u32; rows];
         let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::RandomState>> =
             Some(HashMap::default());
         for place in 0..numbers.values.len() {

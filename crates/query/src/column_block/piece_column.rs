@@ -13,7 +13,7 @@ pub(crate) struct PieceColumn {
     /// What the pieces take in memory, in bytes.
     pieces_bytes: usize,
     coded: OnceLock<Coded>,
-    /// Why texts could not be put together: then they count as missing until it is told.
+    /// Why texts could not be put together: they seem to be missing, and whoever evaluates has to tell.
     failure: OnceLock<DecodeError>,
     lengths: OnceLock<Option<Arc<Numbers>>>,
     /// Whether texts were put together for some rows, or searched by their pieces: when that comes again, those of all rows are put together and kept.
@@ -40,14 +40,17 @@ impl PieceColumn {
     /// The texts of some rows, each once and in their order. None where those of all rows are there already, or had better be: when they are asked for
     /// again.
     pub(super) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
-        let are_kept = self.coded.get().is_some() || self.was_asked.swap(true, Relaxed);
-        (!are_kept).then(|| self.put_together(Some(rows)))
+        self.is_asked_first().then(|| self.some(rows))
     }
 
     /// The pieces to be searched, where that is quicker than to search texts: which are there, or had better be when they are searched again.
     pub(crate) fn searchable(&self) -> Option<&TextPieces> {
-        let are_kept = self.coded.get().is_some() || self.was_asked.swap(true, Relaxed);
-        (!are_kept).then_some(&self.pieces)
+        self.is_asked_first().then_some(&self.pieces)
+    }
+
+    /// Whether texts are not put together, and nothing was asked of them before.
+    fn is_asked_first(&self) -> bool {
+        self.coded.get().is_none() && !self.was_asked.swap(true, Relaxed)
     }
 
     /// The texts of some rows, each once and in their order.

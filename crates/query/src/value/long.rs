@@ -217,7 +217,7 @@ const KEPT_POWERS: u32 = 128;
 
 /// How many digits a whole number has; one for zero.
 fn length(number: &BigInt) -> i64 {
-    // A bit less than the logarithm of two, so that it is the length, or one less.
+    // A bit less than the logarithm of two, so that it is never more than the length; what is missing is added.
     let least = (number.bits().saturating_sub(1) as i64 * 30_102 / 100_000).max(0);
     let mut length = least.max(1);
     while number.magnitude() >= ten_to(length).magnitude() {

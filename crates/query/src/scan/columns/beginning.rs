@@ -107,14 +107,17 @@ impl<'c> First<'c> {
 
 /// A whole number that rises with a binary one.
 fn key(number: f64) -> i64 {
-    let bits = number.to_bits() as i64;
+    flipped(number.to_bits() as i64)
+}
+
+/// The bits of a negative number in the order of its value, or back.
+fn flipped(bits: i64) -> i64 {
     bits ^ (bits >> 63 & i64::MAX)
 }
 
 /// The key of an estimate that the numbers of no others behind it reach, where `last` is that of a number which is wanted.
 fn loosened(last: i64, descending: bool) -> i64 {
-    // Backwards it is the same.
-    let number = f64::from_bits((last ^ (last >> 63 & i64::MAX)) as u64);
+    let number = f64::from_bits(flipped(last) as u64);
     // Both may be off, and quotients are rounded to 28 places.
     const ROUNDING: f64 = 1e-27;
     let slack = number.abs() * 4.0 * ESTIMATE_ERROR + ROUNDING;

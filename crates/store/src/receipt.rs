@@ -268,13 +268,21 @@ impl Receipt {
         Ok(listed)
     }
 
+    /// The same; none where the folder cannot be read.
+    fn list_if_readable(
+        directory: &dyn Directory,
+        store: u128,
+    ) -> Result<Vec<(PathBuf, Option<Receipt>)>, Failure> {
+        match Receipt::list_of(directory, store) {
+            Err(failure) if failure.is_refused() || failure.is_no_folder() => Ok(Vec::new()),
+            receipts => receipts,
+        }
+    }
+
     /// The first arrival number that no receipt of this store knows of, and the receipt that knows the last one before it. 0 where there is none; one that is damaged or
     /// cannot be read tells nothing. Reads all receipts.
     pub(crate) fn reach(directory: &dyn Directory, store: u128) -> Result<(u64, PathBuf), Failure> {
-        let receipts = match Receipt::list_of(directory, store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => Vec::new(),
-            receipts => receipts?,
-        };
+        let receipts = Receipt::list_if_readable(directory, store)?;
         let reach = |(file, receipt): (PathBuf, Option<Receipt>)| {
             Some((receipt?.stays.below.min(NUMBER_MAX - 1), file))
         };
@@ -283,10 +291,7 @@ impl Receipt {
 
     /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
     pub(crate) fn all_erased(directory: &dyn Directory, store: u128) -> Result<Arrivals, Failure> {
-        let receipts = match Receipt::list_of(directory, store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => Vec::new(),
-            receipts => receipts?,
-        };
+        let receipts = Receipt::list_if_readable(directory, store)?;
         let receipts: Option<Vec<Receipt>> = receipts.into_iter().map(|(_, receipt)| receipt).collect();
         let mut erased = Arrivals::default();
         receipts.iter().flatten().for_each(|receipt| erased.add(&receipt.arrivals));

@@ -284,7 +284,7 @@ impl Store {
         self.erase_while(&|| true)
     }
 
-    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each segment. There is no receipt then.
+    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each block, and while it is proved that nothing is left. There is no receipt then.
     ///
     /// # Errors
     /// As for [`erase`](Store::erase).

@@ -164,7 +164,7 @@ impl Store {
         self.erase_while(&|| true)
     }
 
-    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each file. There is no receipt then; the next call goes on where this
+    /// [Erases](Store::erase) until `may_go_on` returns false, which is asked before each block. There is no receipt then; the next call goes on where this
     /// one stopped.
     ///
     /// # Errors

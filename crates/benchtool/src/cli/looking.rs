@@ -27,7 +27,7 @@ pub(crate) struct TailArgs {
     pub(crate) condition: Option<String>,
 
     /// Number of events
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    #[arg(short = 'n', long, alias = "limit", value_name = "N", default_value_t = 20)]
     pub(crate) events: u64,
 
     /// Keep showing events as they are stored
@@ -76,7 +76,7 @@ pub(crate) struct SearchArgs {
     pub(crate) condition: Option<String>,
 
     /// Show only the latest N events
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, alias = "limit", value_name = "N")]
     pub(crate) events: Option<u64>,
 
     #[command(flatten)]

@@ -104,13 +104,17 @@ impl<'a> ChartRows<'a> {
         if values.iter().any(|value| *value < 0.0) {
             chart.push_str(" (values below zero have no bar)");
         }
+        let gaps = gaps(&self.intervals).filter(|gaps| gaps.len() == self.rows.len());
         match left_out(&self.intervals) {
-            0 => {}
-            1 => chart.push_str(" (1 interval without events is left out)"),
-            intervals => chart.push_str(&format!(" ({intervals} intervals without events are left out)")),
+            empty if empty == 0 || gaps.is_some() => {}
+            empty => chart.push_str(&format!(" ({} left out)", without_events(empty))),
         }
         chart.push('\n');
-        for ((label, text), value) in labels.iter().zip(texts).zip(values) {
+        for (row, ((label, text), value)) in labels.iter().zip(texts).zip(values).enumerate() {
+            match gaps.as_ref().and_then(|gaps| gaps.get(row)) {
+                None | Some(0) => {}
+                Some(empty) => chart.push_str(&format!("⋮ {}\n", without_events(*empty))),
+            }
             let label = fit(label, label_width);
             let blanks = " ".repeat(label_width - label.width().min(label_width));
             let share = if greatest > 0.0 { value / greatest } else { 0.0 };
@@ -132,19 +136,32 @@ fn shortened(text: &str, value: f64) -> Cow<'_, str> {
     }
 }
 
-/// How many intervals lie between these of which there are no events. They are as long as the shortest step from one to the next; where the clocks
-/// change a day is an hour shorter or longer.
+/// How many intervals lie between these of which there are no events.
 fn left_out(intervals: &[u64]) -> u64 {
     let mut intervals = intervals.to_vec();
     intervals.sort_unstable();
     intervals.dedup();
-    let steps: Vec<u64> = intervals.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let shortest = steps.iter().copied().min().unwrap_or(1) as f64;
-    let lengths = || steps.iter().map(|step| *step as f64 / shortest);
-    match lengths().all(|length| (length - length.round()).abs() < 0.1) {
-        true => lengths().map(|length| length.round() as u64 - 1).sum(),
-        false => 0,
+    gaps(&intervals).map_or(0, |gaps| gaps.iter().sum())
+}
+
+/// Before each of these intervals, how many there are without events; none where they do not follow one another in time, forwards or backwards.
+/// They are as long as the shortest step from one to the next; where the clocks change a day is an hour shorter or longer.
+fn gaps(intervals: &[u64]) -> Option<Vec<u64>> {
+    if !intervals.is_sorted_by(|a, b| a < b) && !intervals.is_sorted_by(|a, b| a > b) {
+        return None;
     }
+    let steps: Vec<u64> = intervals.windows(2).map(|pair| pair[0].abs_diff(pair[1])).collect();
+    let shortest = steps.iter().copied().min().unwrap_or(1) as f64;
+    let lengths: Vec<f64> = steps.iter().map(|step| *step as f64 / shortest).collect();
+    if lengths.iter().any(|length| (length - length.round()).abs() >= 0.1) {
+        return None;
+    }
+    Some(std::iter::once(0).chain(lengths.iter().map(|length| length.round() as u64 - 1)).collect())
+}
+
+fn without_events(intervals: u64) -> String {
+    let s = if intervals == 1 { "" } else { "s" };
+    format!("{intervals} interval{s} without events")
 }
 
 fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
@@ -224,6 +241,16 @@ mod tests {
         // Days around a change of the clocks; and times that are no intervals.
         assert_eq!(left_out(&[0, 24, 47, 71, 96, 144]), 1);
         assert_eq!(left_out(&[0, 10, 25, 40]), 0);
+    }
+
+    #[test]
+    fn gaps_are_told_where_they_are() {
+        assert_eq!(gaps(&[10, 20, 50, 60, 80]), Some(vec![0, 0, 2, 0, 1]));
+        assert_eq!(gaps(&[80, 60, 50]), Some(vec![0, 1, 0]));
+        assert_eq!(gaps(&[10]), Some(vec![0]));
+        // Sorted by something else, and each interval for several groups.
+        assert_eq!(gaps(&[10, 50, 20]), None);
+        assert_eq!(gaps(&[10, 10, 20]), None);
     }
 
     #[test]

@@ -59,6 +59,17 @@ pub struct Stays {
     pub hash: [u8; 32],
 }
 
+/// How far the arrival numbers go that a store's receipts know of.
+#[derive(Debug)]
+pub(crate) struct Reach {
+    /// The first number that none of them knows of; 0 where there is none.
+    pub(crate) below: u64,
+    /// The receipt that knows the last one before it.
+    pub(crate) file: PathBuf,
+    /// Whether all of them could be read. Otherwise nobody knows how far they go.
+    pub(crate) is_known: bool,
+}
+
 /// What has become of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiptCheck {
@@ -268,33 +279,36 @@ impl Receipt {
         Ok(listed)
     }
 
-    /// The same; none where the folder cannot be read.
-    fn list_if_readable(
+    /// The receipts that can be read, with their files, and whether that is all of them.
+    fn list_readable(
         directory: &dyn Directory,
         store: u128,
-    ) -> Result<Vec<(PathBuf, Option<Receipt>)>, Failure> {
-        match Receipt::list_of(directory, store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => Ok(Vec::new()),
-            receipts => receipts,
-        }
+    ) -> Result<(Vec<(PathBuf, Receipt)>, bool), Failure> {
+        let listed = match Receipt::list_of(directory, store) {
+            Err(failure) if failure.is_refused() || failure.is_no_folder() => return Ok((Vec::new(), false)),
+            listed => listed?,
+        };
+        let there = listed.len();
+        let readable = listed.into_iter().filter_map(|(file, receipt)| Some((file, receipt?)));
+        let readable: Vec<(PathBuf, Receipt)> = readable.collect();
+        let are_all = readable.len() == there;
+        Ok((readable, are_all))
     }
 
-    /// The first arrival number that no receipt of this store knows of, and the receipt that knows the last one before it. 0 where there is none; one that is damaged or
-    /// cannot be read tells nothing. Reads all receipts.
-    pub(crate) fn reach(directory: &dyn Directory, store: u128) -> Result<(u64, PathBuf), Failure> {
-        let receipts = Receipt::list_if_readable(directory, store)?;
-        let reach = |(file, receipt): (PathBuf, Option<Receipt>)| {
-            Some((receipt?.stays.below.min(NUMBER_MAX - 1), file))
-        };
-        Ok(receipts.into_iter().filter_map(reach).max().unwrap_or_default())
+    /// What the receipts know of arrival numbers. Reads all receipts.
+    pub(crate) fn reach(directory: &dyn Directory, store: u128) -> Result<Reach, Failure> {
+        let (receipts, is_known) = Receipt::list_readable(directory, store)?;
+        let ends =
+            receipts.into_iter().map(|(file, receipt)| (receipt.stays.below.min(NUMBER_MAX - 1), file));
+        let (below, file) = ends.max().unwrap_or_default();
+        Ok(Reach { below, file, is_known })
     }
 
     /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
     pub(crate) fn all_erased(directory: &dyn Directory, store: u128) -> Result<Arrivals, Failure> {
-        let receipts = Receipt::list_if_readable(directory, store)?;
-        let receipts: Option<Vec<Receipt>> = receipts.into_iter().map(|(_, receipt)| receipt).collect();
+        let (receipts, is_known) = Receipt::list_readable(directory, store)?;
         let mut erased = Arrivals::default();
-        receipts.iter().flatten().for_each(|receipt| erased.add(&receipt.arrivals));
+        receipts.iter().filter(|_| is_known).for_each(|(_, receipt)| erased.add(&receipt.arrivals));
         Ok(erased)
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn recover(
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
     // Before anything is written: a log that was taken over is not to be left for that.
-    let (reach, _) = Receipt::reach(&**directory, old.store)?;
+    let reach = Receipt::reach(&**directory, old.store)?;
     retire::finish_names(&**directory, &names, &old)?;
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
@@ -114,8 +114,12 @@ pub(crate) fn recover(
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs, and so do those that a receipt says were erased.
     let mut stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
-    stale |= replayed.next_arrival < reach;
-    replayed.next_arrival = replayed.next_arrival.max(reach);
+    stale |= replayed.next_arrival < reach.below || !reach.is_known;
+    replayed.next_arrival = replayed.next_arrival.max(reach.below);
+    if !reach.is_known {
+        // Once the receipt can be read `repair` takes for erased what has the numbers in it.
+        replayed.next_arrival = beyond_lost(replayed.next_arrival);
+    }
     let mut manifest = Manifest {
         number: next_manifest(&names, old.number),
         next_file,

@@ -233,7 +233,7 @@ impl<'a> Work<'a> {
         self.known = (!strays.is_empty() || !self.erased.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
         let mut logs = self.logs(&mut strays)?;
-        let (reach, _) = Receipt::reach(self.directory, self.old.store)?;
+        let reach = Receipt::reach(self.directory, self.old.store)?.below;
         let is_behind = logs.next_arrival < reach;
         logs.next_arrival = logs.next_arrival.max(reach);
         let stale = self.take_in(&strays, &mut logs)? || is_behind || self.erased_again > 0;

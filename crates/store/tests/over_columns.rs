@@ -33,6 +33,8 @@ mod other_hands;
 mod overtaken;
 #[path = "readers.rs"]
 mod readers;
+#[path = "receipts.rs"]
+mod receipts;
 #[path = "refused.rs"]
 mod refused;
 #[path = "repair.rs"]

@@ -1,0 +1,76 @@
+//! Receipts and what comes back beside them: erased events stay away, and no other event goes with them.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::sync::Arc;
+
+use support::refusing::{Ask, Refusing, unreadable};
+use support::{append_rows, codec, names, open, row, rows, tiny};
+use tamias_store::io::{Directory, Simulated};
+use tamias_store::{Event, Key, Repair, Store};
+
+fn repair(folder: &Simulated) -> Repair {
+    Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap()
+}
+
+/// Erases the rows of these numbers, with a receipt.
+fn erase(store: &Store, numbers: impl Iterator<Item = u64>) {
+    let keys: Vec<Key> = numbers.map(|n| Key { instant: n, arrival: n }).collect();
+    assert_eq!(store.delete(&keys).unwrap().events, keys.len() as u64);
+    assert!(store.erase().unwrap().receipt.is_some());
+}
+
+/// Gives a file the bytes that it had in another folder.
+fn put_back(folder: &Simulated, from: &Simulated, name: &str) {
+    let medium = from.medium();
+    let _ = folder.remove(name);
+    folder.create(name).unwrap().write_at(0, medium.contents(medium.find(name).unwrap())).unwrap();
+}
+
+/// Twenty rows under the manifest that was there before ten more came and were erased.
+fn under_an_older_manifest() -> Simulated {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    store.seal().unwrap();
+    drop(store);
+    let older = Simulated::with(folder.medium());
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 20..30);
+    erase(&store, 20..30);
+    drop(store);
+    names(&folder, ".manifest").iter().for_each(|name| folder.remove(name).unwrap());
+    names(&older, ".manifest")
+        .iter()
+        .chain(&names(&older, ".log"))
+        .for_each(|name| put_back(&folder, &older, name));
+    folder
+}
+
+/// They were given to new events, which the next repair took for the erased ones.
+#[test]
+fn numbers_of_erased_events_are_not_given_again_while_a_receipt_cannot_be_read() {
+    for is_damaged in [true, false] {
+        let folder = under_an_older_manifest();
+        let receipts = folder.folder("receipts").unwrap();
+        let name = receipts.list().unwrap().pop().unwrap();
+        let bytes = receipts.open(&name).unwrap().read_range(50, 8).unwrap();
+        let receipt = receipts.open_for_writing(&name).unwrap();
+        if is_damaged {
+            receipt.write_at(50, &[0x55; 8]).unwrap();
+        }
+        let shut =
+            move |ask, name: &str| (!is_damaged && ask == Ask::List && name == "receipts/").then(unreadable);
+        let store = Store::open_on(Arc::new(Refusing::new(&folder, shut)), tiny(), codec()).unwrap();
+        let arrival = store.append(&[Event { instant: 1000, bytes: b"new" }]).unwrap().start;
+        drop(store);
+        receipt.write_at(50, &bytes).unwrap();
+        let repaired = repair(&folder);
+        assert_eq!((repaired.erased_again, repaired.events), (0, 21), "{is_damaged} {arrival}");
+        let mut expected: Vec<_> = (0..20).map(row).collect();
+        expected.push((arrival, 1000, b"new".to_vec()));
+        assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
+    }
+}

@@ -26,10 +26,10 @@ fn folder(directory: &dyn Directory) -> Result<Arc<dyn Directory>, Failure> {
     Ok(quarantine)
 }
 
-/// Keeps a file as it is, under its own name or, where that is taken by other bytes, with a number behind it. When this returns the
+/// Keeps a file as it is, under the name `kept` or, where that is taken by other bytes, with a number behind it. When this returns the
 /// name is durable. It is the same file under a second name, which takes no room and keeps what cannot be read; a copy where the file system has
 /// no such thing.
-pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<Kept, Failure> {
+pub(crate) fn keep_file(directory: &dyn Directory, name: &str, kept: &str) -> Result<Kept, Failure> {
     // Only where its bytes are asked for: what cannot be opened can have a second name.
     let open = || {
         let fail = |operation| Failure::during(directory, name, operation);
@@ -45,7 +45,7 @@ pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<Kept, F
         Err(failure) if failure.is_unreadable() => Ok(false),
         Err(failure) => Err(failure),
     };
-    keep(directory, &*quarantine, is_same, name, |target| {
+    keep(directory, &*quarantine, is_same, kept, |target| {
         match directory.link(name, &format!("{QUARANTINE_NAME}/{target}")) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 let (file, bytes) = open()?;

@@ -226,7 +226,6 @@ impl<'a> Work<'a> {
         mut rebuilt: Option<Rebuilt>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
-        self.rename_misnamed()?;
         let mut strays = adopt::strays(self.directory, self.old)?;
         strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name));
         self.erased = Receipt::all_erased(self.directory, self.old.store)?;
@@ -295,6 +294,8 @@ impl<'a> Work<'a> {
         }
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
+        let live: BTreeSet<String> = manifest.names().collect();
+        manifest.retired.extend(self.misnamed.keys().filter(|own| !live.contains(*own)).cloned());
         // What was taken out before is not to become a file of nobody's: `sweep` leaves it while it cannot be opened.
         manifest.retired.retain(|name| !self.unkept.contains(name) || self.old.retired.contains(name));
         let (_, mut copies) = copies.named(manifest.publish(self.directory))?;
@@ -302,6 +303,7 @@ impl<'a> Work<'a> {
         for copy in &mut copies {
             copy.rename(self.directory)?;
         }
+        self.rename_misnamed()?;
         let fail = Failure::during(self.directory, "", Operation::FlushFolder);
         self.directory.flush().map_err(fail)?;
         retire::sweep(self.directory, &manifest);
@@ -310,10 +312,11 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Keeps a file in quarantine, or says where it would be; `None` if there is none, or what is there is no file.
+    /// Keeps a file in quarantine under its own name, or says where it would be; `None` if there is none, or what is there is no file.
     fn keep(&mut self, name: &str) -> Result<Option<PathBuf>, Failure> {
-        let fail = Failure::during(self.directory, name, Operation::Open);
-        let kind = match self.directory.kind(name) {
+        let present = self.present_name(name);
+        let fail = Failure::during(self.directory, &present, Operation::Open);
+        let kind = match self.directory.kind(&present) {
             Err(error) if is_unreadable(&error) => {
                 self.unkept.insert(name.to_owned());
                 return Ok(None);
@@ -325,7 +328,7 @@ impl<'a> Work<'a> {
                 Ok(Some(quarantine::path(self.directory, name)))
             }
             Some(crate::io::NameKind::File(_)) => {
-                let kept = quarantine::keep_file(self.directory, name)?;
+                let kept = quarantine::keep_file(self.directory, &present, name)?;
                 let path = kept.path.clone();
                 self.kept.push(kept);
                 Ok(Some(path))
@@ -334,18 +337,19 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives segments and logs that were renamed their own names again.
-    fn rename_misnamed(&mut self) -> Result<(), Failure> {
-        for (own, name) in self.misnamed.iter().filter(|_| !self.dry_run) {
+    /// Gives segments and logs that were renamed their own names again. A log may be an earlier copy that lacks events: it is opened as a whole one by whoever finds it under its own
+    /// name, so the manifest that keeps their arrival numbers from being given again comes first.
+    fn rename_misnamed(&self) -> Result<(), Failure> {
+        for (own, name) in &self.misnamed {
             let renamed = self.directory.rename(name, own);
             renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
         }
         Ok(())
     }
 
-    /// What a file is called now. One that was renamed has its own name again, unless nothing is to be changed.
+    /// What a file is called as long as no manifest is published: one that was renamed gets its own name again then.
     fn present_name(&self, own: &str) -> String {
-        self.misnamed.get(own).filter(|_| self.dry_run).map_or_else(|| own.to_owned(), String::clone)
+        self.misnamed.get(own).map_or_else(|| own.to_owned(), String::clone)
     }
 
     /// Tells of a file that has its own name again.
@@ -513,7 +517,8 @@ impl<'a> Work<'a> {
             let quarantined = if self.dry_run {
                 quarantine::path(self.directory, &rest_name)
             } else {
-                let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &rest_name)?;
+                let present = self.present_name(&name);
+                let kept = quarantine::keep_bytes(self.directory, &present, rest.bytes.clone(), &rest_name)?;
                 let path = kept.path.clone();
                 self.kept.push(kept);
                 path

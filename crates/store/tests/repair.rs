@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
-use support::{Row, open, rows, tiny};
+use support::{Row, append_rows, open, row, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
 use tamias_store::{Damage, Direction, Event, OpenError, Options, ReadMode, Reader, Repair, Snapshot, Store};
 
@@ -538,4 +538,67 @@ fn bytes_behind_the_end_of_a_segment_take_no_event_with_them() {
         assert_eq!(repaired.events, expected.len() as u64, "{what}: {repaired:?}");
         assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected, "{what}");
     }
+}
+
+/// A store whose last log is gone, and an earlier copy of it there under another name: it lacks the latest five rows of thirty.
+fn with_a_renamed_copy_of_a_log() -> (Medium, String, &'static str) {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    store.seal().unwrap();
+    append_rows(&store, 20..25);
+    let earlier = folder.medium();
+    append_rows(&store, 25..30);
+    let left = Simulated::with(folder.medium());
+    let log = names(&earlier, ".log").pop().unwrap();
+    let renamed = "00000000000000ff.log";
+    left.remove(&log).unwrap();
+    let copy = left.create(renamed).unwrap();
+    copy.write_at(0, earlier.contents(earlier.find(&log).unwrap())).unwrap();
+    copy.flush().unwrap();
+    let mut medium = left.medium();
+    medium.apply(&Change::FlushFolder(String::new(), true));
+    (medium, log, renamed)
+}
+
+/// The copy had its own name again before a manifest said so: whoever opened the store then took it for the whole log, and gave the numbers of lost events to new ones.
+#[test]
+fn a_log_has_its_own_name_again_only_once_a_manifest_tells_that_it_may_lack_events() {
+    let (medium, _, _) = with_a_renamed_copy_of_a_log();
+    let folder = Simulated::with(medium.clone());
+    assert_eq!(repair(&folder, false).unwrap().events, 25);
+    let (mut at_each, mut chance) = (medium, Chance(3));
+    for change in folder.changes().iter().map(Some).chain([None]) {
+        for crash in Crash::ALL {
+            let left = at_each.after(crash, &mut chance);
+            let folder = Simulated::with(left.clone());
+            let store = open(&folder, &tiny()).unwrap();
+            let arrival = store.append(&[Event { instant: 1000, bytes: b"new" }]).unwrap().start;
+            assert!(arrival >= 30, "{arrival} after {change:?}");
+            drop(store);
+            for (folder, more) in [(folder, 1), (Simulated::with(left), 0)] {
+                assert_eq!(repair(&folder, false).unwrap().events, 25 + more);
+                assert_eq!(repair(&folder, false).unwrap().unnamed, []);
+            }
+        }
+        if let Some(change) = change {
+            at_each.apply(change);
+        }
+    }
+}
+
+#[test]
+fn a_renamed_log_that_is_damaged_is_kept_under_its_own_name() {
+    let (medium, log, renamed) = with_a_renamed_copy_of_a_log();
+    let mut medium = medium;
+    flip(&mut medium, renamed, &row(22).2);
+    let folder = Simulated::with(medium);
+    let planned = repair(&folder, true).unwrap();
+    let done = repair(&folder, false).unwrap();
+    assert_eq!(planned, done);
+    assert_eq!((done.events, done.files[0].kept), (24, 4));
+    assert_eq!(done.files[0].quarantined, Some(folder.path("quarantine").join(&log)));
+    assert!(folder.kind(renamed).unwrap().is_none() && folder.kind(&log).unwrap().is_none());
+    let again = repair(&folder, false).unwrap();
+    assert_eq!((again.files, again.unnamed), (vec![], vec![]));
 }

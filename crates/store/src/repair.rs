@@ -437,19 +437,20 @@ impl<'a> Work<'a> {
         let next_arrival = self.old.next_arrival;
         let copies = NewLogs::none(self.directory);
         let mut logs = Logs { live: self.old.logs.clone(), copies, next_arrival };
-        let mut readable = Vec::new();
-        let before = self.files.len();
+        let (mut readable, mut apart) = (Vec::new(), Vec::new());
+        let mut are_copied = false;
         for entry in &self.old.logs {
             let name = entry.name();
             let there = self.present_name(&name);
             let opened = replay::open_log_as(self.directory, self.old.store, entry, there.clone());
-            let (damage, kept) = match opened.map_err(|error| match error {
+            let (mut back, mut kept) = (0, 0);
+            let damage = match opened.map_err(|error| match error {
                 OpenError::Failure(failure) => unreadable(failure),
                 error => error,
             })? {
-                Err(missing) => (vec![missing], 0),
+                Err(missing) => vec![missing],
                 Ok(mut log) => {
-                    let (mut kept, mut back, mut numbers) = (0, 0, RoaringTreemap::new());
+                    let mut numbers = RoaringTreemap::new();
                     let erased = &self.erased;
                     let (is_known, told) = (self.known.is_some(), &mut self.told);
                     log.read(self.directory, |batch| {
@@ -464,41 +465,42 @@ impl<'a> Work<'a> {
                         }
                     })
                     .map_err(unreadable)?;
-                    if back > 0 && log.damage.is_empty() {
-                        self.erased_again += back;
-                        logs.next_arrival = logs.next_arrival.max(log.least_arrival);
-                        logs.live.retain(|live| live.number != entry.number);
-                        self.tell_renamed(&name, 0);
-                        strays.push(Stray::of_log(entry, there));
-                        continue;
-                    }
-                    if let Some(known) = &mut self.known {
-                        *known |= &numbers;
-                        self.origins.add(Origin::Log(*entry, there.clone()), &numbers);
-                    }
+                    kept -= back;
                     logs.next_arrival = logs.next_arrival.max(log.least_arrival);
                     let damage = replay::log_damage(self.directory, &log);
-                    readable.push((*entry, log, kept));
-                    (damage, kept)
+                    if back > 0 {
+                        logs.live.retain(|live| live.number != entry.number);
+                        apart.push(Stray::of_log(entry, there));
+                    } else {
+                        if let Some(known) = &mut self.known {
+                            *known |= &numbers;
+                            self.origins.add(Origin::Log(*entry, there), &numbers);
+                        }
+                        readable.push((*entry, log, kept));
+                    }
+                    damage
                 }
             };
-            self.events += kept;
-            self.tell_renamed(&name, kept);
-            if self.misnamed.contains_key(&name) {
-                // It may be a copy that lacks the latest events: their numbers stay theirs.
+            self.erased_again += back;
+            if back == 0 {
+                self.events += kept;
+                are_copied |= !damage.is_empty();
+            }
+            self.tell_renamed(&name, if back == 0 { kept } else { 0 });
+            if self.misnamed.contains_key(&name) || damage.iter().any(|part| part.events.is_none()) {
+                // One that was renamed may be a copy that lacks the latest events: their numbers stay theirs.
                 logs.next_arrival = beyond_lost(logs.next_arrival);
             }
             if damage.is_empty() {
                 continue;
             }
-            if damage.iter().any(|part| part.events.is_none()) {
-                logs.next_arrival = beyond_lost(logs.next_arrival);
-            }
             let quarantined = self.keep(&name)?;
             let file = self.directory.path(&name);
             self.files.push(RepairedFile { file, quarantined, kept, damage });
         }
-        if self.files.len() > before {
+        // What the store still has comes before what it had once.
+        strays.splice(0..0, apart);
+        if are_copied {
             self.keep_rests(&mut readable)?;
             if !self.dry_run {
                 logs.copies = self.copy_logs(&readable)?;

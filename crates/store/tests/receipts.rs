@@ -74,3 +74,43 @@ fn numbers_of_erased_events_are_not_given_again_while_a_receipt_cannot_be_read()
         assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
     }
 }
+
+/// They were copied with what was whole in the log, and deleted by a second repair only.
+#[test]
+fn erased_events_in_a_log_that_is_damaged_too_go_with_the_first_repair() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    drop(store);
+    let older = Simulated::with(folder.medium());
+    let store = open(&folder, &tiny()).unwrap();
+    erase(&store, (0..20).filter(|n| n % 3 == 0));
+    drop(store);
+    let restored = [".manifest", ".segment", ".log"];
+    for ending in restored {
+        names(&folder, ending).iter().for_each(|name| folder.remove(name).unwrap());
+    }
+    for ending in restored {
+        names(&older, ending).iter().for_each(|name| put_back(&folder, &older, name));
+    }
+    let log = names(&folder, ".log").pop().unwrap();
+    let bytes = folder.open(&log).unwrap().read_range(0, 10_000).unwrap();
+    let lost = row(4).2;
+    let at = bytes.windows(lost.len()).position(|window| window == lost).unwrap();
+    folder.open_for_writing(&log).unwrap().write_at(at as u64, b"X").unwrap();
+
+    let plan = || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), true, &mut |_, _| ()).unwrap();
+    let (planned, done) = (plan(), repair(&folder));
+    assert_eq!(planned, done);
+    let told: Vec<(u64, Option<u64>)> =
+        done.files.iter().map(|file| (file.kept, file.damage[0].events)).collect();
+    assert_eq!((done.erased_again, done.events, told), (7, 12, vec![(12, Some(1))]));
+    assert_eq!(done.unnamed, []);
+    let again = repair(&folder);
+    assert_eq!((again.erased_again, again.files, again.rebuilt), (0, vec![], None), "once is enough");
+    let store = open(&folder, &tiny()).unwrap();
+    let expected: Vec<_> = (0..20).filter(|n| n % 3 > 0 && *n != 4).map(row).collect();
+    assert_eq!(rows(&store.snapshot()), expected);
+    let kept = folder.folder("quarantine").unwrap();
+    assert!(kept.kind(&log).unwrap().is_some(), "all of it is kept");
+}

@@ -159,6 +159,12 @@ impl Work<'_> {
         Ok(came_back)
     }
 
+    /// Whether it is a damaged log of the manifest, which is told of and kept with the damaged files.
+    fn is_told(&self, stray: &Stray) -> bool {
+        let own = self.directory.path(&stray.kind.name(stray.number));
+        stray.is_named() && self.files.iter().any(|told| told.file == own)
+    }
+
     /// Takes in the free events of a stray; those that conflict with others of the store come later.
     fn take_stray(
         &mut self,
@@ -181,6 +187,9 @@ impl Work<'_> {
             None => {
                 let events = held.events().filter(|(key, _)| free.contains(key.arrival));
                 self.write(&events.collect::<Vec<_>>())?;
+                if self.is_told(stray) {
+                    return Ok(());
+                }
                 self.quarantined.insert(stray.name.clone());
                 self.keep(&stray.name)?
             }

@@ -500,4 +500,7 @@ impl Block for Timed<Arc<dyn Block>> {
     fn statistics(&self) -> Option<&[u8]> {
         self.of.statistics()
     }
+    fn statistics_with_deleted(&self) -> Option<&[u8]> {
+        self.of.statistics_with_deleted()
+    }
 }

@@ -32,7 +32,7 @@ pub trait Block: Send + Sync {
     /// # Errors
     /// If they cannot be read; the query ends with this error.
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError>;
-    /// The block's columns, if it is stored in columns.
+    /// The block's columns, if it is stored in columns. They may have more events, which are [left out](ColumnBlock::without).
     ///
     /// # Errors
     /// If they cannot be opened; the query ends with this error.
@@ -53,6 +53,11 @@ pub trait Block: Send + Sync {
     }
     /// The block's statistics, as [`collect_statistics`](crate::collect_statistics) wrote them; `None` if there are none.
     fn statistics(&self) -> Option<&[u8]>;
+    /// Where [`statistics`](Block::statistics) has none: those of these events and others that were deleted. They tell which events cannot pass, and no
+    /// values.
+    fn statistics_with_deleted(&self) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// A source of events for a query.

@@ -193,7 +193,7 @@ impl Watch {
         if self.open.load(Relaxed) == 0 {
             return;
         }
-        let own = if statistics.is_none() { Statistics::of(block) } else { None };
+        let own = if statistics.is_none() { Statistics::with_deleted(block) } else { None };
         match statistics.or(own.as_ref()) {
             Some(statistics) => self.look_with(&Told(statistics)),
             // What is in columns, or damaged, is not read for a warning.

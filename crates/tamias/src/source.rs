@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +10,7 @@ use tamias_query::{
     Block, Cache, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, Source, SourceError,
     Times,
 };
-use tamias_store::{BlockId, Groups, Key, Parts};
+use tamias_store::{BlockId, Groups, Key, OwnedTimes, Parts};
 
 use crate::codec;
 use crate::column_cache::{Cached, ColumnCache, Turn};
@@ -99,13 +100,18 @@ impl SnapshotSource {
         }
         let share = |block: tamias_store::Block| {
             let left_out = self.left_out.clone();
-            match block.columns().cloned() {
+            let columns = match block.columns_of_all() {
+                Some((parts, deleted)) => Some((parts.clone(), deleted)),
+                None => block.columns().map(|parts| (parts.clone(), Vec::new())),
+            };
+            match columns {
                 None => {
                     let kept = block.id().map(|id| Kept::new(id, &self.turn));
                     (Arc::new(TextBlock { block, kept, left_out }) as Arc<dyn Block>, None)
                 }
-                Some(parts) => {
+                Some((parts, deleted)) => {
                     let mut columns = StoredColumns::new(block, parts, &self.turn, left_out);
+                    columns.deleted = deleted;
                     columns.openings = self.ahead.openings.clone();
                     let columns = Arc::new(columns);
                     (columns.clone() as Arc<dyn Block>, Some(columns))
@@ -220,6 +226,10 @@ pub(crate) struct StoredColumns {
     parts: tamias_store::ColumnBlock,
     kept: Kept,
     columns: OnceLock<ColumnBlock>,
+    /// Places of deleted events among those of the columns: the block is what stays.
+    deleted: Vec<Range<u32>>,
+    /// The times of what stays, where events are deleted.
+    times: OnceLock<OwnedTimes>,
     left_out: Option<LeftOut>,
     /// How many blocks of its source a query has opened, and whether it is one of them.
     openings: Arc<AtomicUsize>,
@@ -259,6 +269,8 @@ impl StoredColumns {
             block,
             parts,
             columns: OnceLock::new(),
+            deleted: Vec::new(),
+            times: OnceLock::new(),
             left_out,
             openings: Arc::default(),
             is_opened: AtomicBool::new(false),
@@ -348,7 +360,26 @@ impl StoredColumns {
                 columns
             }
         };
-        Ok(self.columns.get_or_init(|| columns.in_turn(self.kept.turn.number)))
+        let columns = || columns.in_turn(self.kept.turn.number).without(self.deleted.clone());
+        Ok(self.columns.get_or_init(columns))
+    }
+
+    /// Those of the events that are not deleted.
+    fn staying(&self, times: Times<'_>) -> OwnedTimes {
+        let Times { instants, arrivals } = times;
+        let (mut staying, mut next) = (OwnedTimes::default(), 0);
+        let end = instants.len() as u32;
+        for deleted in self.deleted.iter().chain([&(end..end)]) {
+            let stay = next..deleted.start as usize;
+            staying.instants.extend_from_slice(instants.get(stay.clone()).unwrap_or_default());
+            staying.arrivals.extend_from_slice(arrivals.get(stay).unwrap_or_default());
+            next = deleted.end as usize;
+        }
+        staying
+    }
+
+    fn statistics_of_all(&self) -> &[u8] {
+        self.kept.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics()))
     }
 
     /// The reason why columns could not be read, as the store says it.
@@ -378,13 +409,21 @@ impl Block for StoredColumns {
             Err(error) => return leave_out(error, self.left_out.as_ref()).map(|()| None),
         };
         match columns.times() {
-            Ok(times) => Ok(Some(times)),
+            Ok(times) if self.deleted.is_empty() => Ok(Some(times)),
+            Ok(times) => {
+                let OwnedTimes { instants, arrivals } = self.times.get_or_init(|| self.staying(times));
+                Ok(Some(Times { instants, arrivals }))
+            }
             Err(error) => self.leave_out(error).map(|()| None),
         }
     }
 
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
-        match self.own_documents() {
+        let documents = match self.deleted.is_empty() {
+            true => self.own_documents(),
+            false => self.block.documents().map(|all| Documents { bytes: all.bytes, ends: all.ends }),
+        };
+        match documents {
             Ok(documents) => Ok(Some(documents)),
             Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
         }
@@ -404,6 +443,10 @@ impl Block for StoredColumns {
     }
 
     fn statistics(&self) -> Option<&[u8]> {
-        Some(self.kept.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics())))
+        self.deleted.is_empty().then(|| self.statistics_of_all())
+    }
+
+    fn statistics_with_deleted(&self) -> Option<&[u8]> {
+        (!self.deleted.is_empty()).then(|| self.statistics_of_all())
     }
 }

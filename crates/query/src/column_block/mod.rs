@@ -16,6 +16,7 @@ pub(crate) use piece_column::PieceColumn;
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
@@ -58,6 +59,8 @@ pub struct ColumnBlock {
     /// In whose turn this is.
     turn: u64,
     source: Box<dyn ReadFrame>,
+    /// Places of events that are deleted, in order.
+    deleted: Vec<Range<u32>>,
     /// Documents that are not kept with what was decoded.
     documents: OnceLock<OwnDocuments>,
     /// Parts of the documents, and the keys that they have.
@@ -114,7 +117,41 @@ impl ColumnBlock {
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
         let (documents, partial) = (OnceLock::new(), OnceLock::new());
-        ColumnBlock { decoded, turn: 0, source: frames, documents, partial, read_bytes: AtomicU64::new(0) }
+        let (deleted, read_bytes) = (Vec::new(), AtomicU64::new(0));
+        ColumnBlock { decoded, turn: 0, source: frames, deleted, documents, partial, read_bytes }
+    }
+
+    /// The same without the events at some places, which are in order: queries pass over them. What is asked of it here is told of all events.
+    pub fn without(self, deleted: Vec<Range<u32>>) -> ColumnBlock {
+        ColumnBlock { deleted, ..self }
+    }
+
+    /// Where events of a range are that is counted without the deleted ones.
+    pub(crate) fn places(&self, events: Range<usize>) -> Range<usize> {
+        let (first, last) = (events.start, events.end.max(1) - 1);
+        if events.is_empty() || self.deleted.is_empty() {
+            return events;
+        }
+        self.place(first)..self.place(last) + 1
+    }
+
+    /// Where the event is that so many come before, not counting the deleted ones.
+    fn place(&self, before: usize) -> usize {
+        let mut place = before;
+        for deleted in &self.deleted {
+            if deleted.start as usize > place {
+                break;
+            }
+            place += deleted.len();
+        }
+        place
+    }
+
+    /// The places in a range where events are deleted.
+    pub(crate) fn deleted_in(&self, events: &Range<usize>) -> &[Range<u32>] {
+        let first = self.deleted.partition_point(|deleted| deleted.end as usize <= events.start);
+        let end = self.deleted.partition_point(|deleted| (deleted.start as usize) < events.end);
+        self.deleted.get(first..end).unwrap_or_default()
     }
 
     /// The same for the query of this number: what it decodes and uses is known by it.
@@ -219,8 +256,11 @@ impl ColumnBlock {
     }
 
     /// Documents that have of each event what it has under some keys, as documents spell them, and nothing else; none where columns cannot tell,
-    /// or this handle was asked for other keys before.
+    /// or this handle was asked for other keys before, or events are deleted.
     pub(crate) fn partial(&self, keys: &[Box<str>]) -> Result<Option<Documents<'_>>, ColumnError> {
+        if !self.deleted.is_empty() {
+            return Ok(None);
+        }
         if self.partial.get().is_none() {
             let mut columns = Vec::with_capacity(keys.len());
             for key in keys {

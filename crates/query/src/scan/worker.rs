@@ -42,6 +42,7 @@ pub(crate) struct Pruned<'b> {
     pub(crate) part: Part,
     /// Whether all events of the block surely pass.
     pub(crate) all_pass: bool,
+    /// None where they tell of deleted events too.
     pub(crate) statistics: Option<Statistics<'b>>,
 }
 
@@ -78,7 +79,7 @@ impl Worker {
         let reads_statistics = pruner.as_ref().is_some_and(Pruner::names_keys);
         let may_pass = move |block: &dyn Block| {
             let Some(pruner) = &mut pruner else { return true };
-            let statistics = if reads_statistics { Statistics::of(block) } else { None };
+            let statistics = if reads_statistics { Statistics::with_deleted(block) } else { None };
             pruner.of(block, statistics.as_ref()).is_ok_and(|verdict| verdict.passes != Some(false))
         };
         Some(Interest { paths, reads_statistics, may_pass: Box::new(may_pass) })
@@ -101,9 +102,10 @@ impl Worker {
             return Ok(Pruned { part: Part::unsettled(0..count, number), all_pass: false, statistics: None });
         };
         // Where no key is named they tell nothing, and need not be read.
-        let statistics = if pruner.names_keys() { Statistics::of(block) } else { None };
-        self.watch.look(block, statistics.as_ref());
-        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
+        let known = if pruner.names_keys() { Statistics::with_deleted(block) } else { None };
+        self.watch.look(block, known.as_ref());
+        let Verdict { events, passes, settled } = pruner.of(block, known.as_ref())?;
+        let statistics = known.filter(|_| block.statistics_with_deleted().is_none());
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;

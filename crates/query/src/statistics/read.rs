@@ -112,6 +112,12 @@ impl<'b> Statistics<'b> {
         (statistics.events() as usize == block.len()).then_some(statistics)
     }
 
+    /// The same, or what is known of its events together with others that were deleted: that tells which events cannot pass, and no values.
+    pub(crate) fn with_deleted(block: &'b dyn Block) -> Option<Statistics<'b>> {
+        let of_all = || block.statistics_with_deleted().and_then(Statistics::parse);
+        Statistics::of(block).or_else(of_all)
+    }
+
     /// Reads what [`collect_statistics`](super::collect_statistics) wrote. None where that was another version, or something else.
     pub(crate) fn parse(bytes: &'b [u8]) -> Option<Statistics<'b>> {
         let (head, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;

@@ -51,6 +51,8 @@ struct Remaining {
     segment: Arc<dyn Reopen>,
     number: usize,
     deleted: Vec<Stretch>,
+    /// The block with all of its events, if it is in columns.
+    columns: Option<ColumnBlock>,
     /// The first and the last key of all of its events, as the index has them.
     range: (Key, Key),
     /// How many events stay.
@@ -159,7 +161,8 @@ impl Block {
         let events = stay.filter(|events| *events > 0)?;
         let (times, documents) = (OnceLock::new(), OnceLock::new());
         let (range, deleted) = (self.range(), deleted.to_vec());
-        let remaining = Remaining { segment, number, deleted, range, events, times, documents };
+        let columns = self.columns().cloned();
+        let remaining = Remaining { segment, number, deleted, columns, range, events, times, documents };
         Some(Block { bytes: Bytes::Remaining(Arc::new(remaining)) })
     }
 
@@ -183,6 +186,13 @@ impl Block {
             Bytes::Columns(block) => Some(block),
             Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) | Bytes::Remaining(_) => None,
         }
+    }
+
+    /// Of a block with deleted events: that with all of them, if it is in columns, and the places of the deleted ones in it, in order.
+    pub fn columns_of_all(&self) -> Option<(&ColumnBlock, Vec<Range<u32>>)> {
+        let Bytes::Remaining(block) = &self.bytes else { return None };
+        let deleted = block.deleted.iter().map(|stretch| stretch.first..stretch.first + stretch.events);
+        Some((block.columns.as_ref()?, deleted.collect()))
     }
 
     /// What names the block, for a cache of what was found in it; `None` where events of the block are deleted, so that it is not the same from

@@ -90,6 +90,24 @@ impl<'b> Evaluator<'b> {
         Evaluator::new(self.block, self.paths, self.times, self.control)
     }
 
+    /// Of each row whether its event stays, where events of a range are deleted.
+    pub(super) fn staying(&self, events: &std::ops::Range<usize>) -> Option<Mask> {
+        let deleted = self.block.deleted_in(events);
+        if deleted.is_empty() {
+            return None;
+        }
+        let mut stay = vec![true; self.block.len()];
+        for places in deleted {
+            let places = places.start as usize..places.end as usize;
+            stay.get_mut(places).into_iter().flatten().for_each(|stays| *stays = false);
+        }
+        let of_element = |event: &u32| stay.get(*event as usize).copied().unwrap_or_default();
+        Some(match &self.origins {
+            None => stay,
+            Some(origins) => origins.iter().map(of_element).collect(),
+        })
+    }
+
     /// Decodes what an expression reads: whether columns can tell it.
     pub(super) fn load(&mut self, expr: &Expr) -> Result<bool, ColumnError> {
         self.load_for(expr, None)

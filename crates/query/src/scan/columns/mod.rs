@@ -115,19 +115,22 @@ fn find(
         }
     }
     let events = part.events.len();
+    let places = evaluator.block.places(part.events.clone());
     let part = match &plan.unnest {
-        None => part.events.clone(),
-        Some(Unnest::Values(collection)) => match evaluator.unnest(collection, part.events.clone())? {
+        None => places.clone(),
+        Some(Unnest::Values(collection)) => match evaluator.unnest(collection, places.clone())? {
             true => 0..evaluator.rows(),
             false => return Ok(Ok(None)),
         },
-        Some(Unnest::Elements(array)) => match evaluator.unnest_columns(array, part.events.clone()) {
+        Some(Unnest::Elements(array)) => match evaluator.unnest_columns(array, places.clone()) {
             Ok(Some(rows)) => rows,
             Ok(None) => return Ok(Ok(None)),
             Err(error) => return Ok(Err(error)),
         },
     };
-    let elements = if plan.unnest.is_some() { part.len() } else { 0 };
+    let stay = evaluator.staying(&places);
+    let staying = || stay.as_ref().map_or(part.len(), |stay| count(stay.get(part.clone())));
+    let elements = if plan.unnest.is_some() { staying() } else { 0 };
     let mask: Option<Mask> = match filter {
         Some(filter) => match test(filter, evaluator) {
             Ok(Ok(Some(mask))) => Some(mask),
@@ -137,6 +140,13 @@ fn find(
             Err(error) => return Err(error),
         },
         None => None,
+    };
+    let mask = match (mask, stay) {
+        (Some(mut mask), Some(stay)) => {
+            and(&mut mask, &stay);
+            Some(mask)
+        }
+        (mask, stay) => mask.or(stay),
     };
     let mut rows = passing(plan.wants, mask.as_ref(), part);
     let hits = rows.len();
@@ -168,6 +178,16 @@ fn find(
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, elements, hits })))
 }
 
+/// Leaves rows out that do not pass.
+fn and(mask: &mut Mask, passes: &Mask) {
+    mask.iter_mut().zip(passes).for_each(|(mask, passes)| *mask &= passes);
+}
+
+/// How many rows pass.
+fn count(passes: Option<&[bool]>) -> usize {
+    passes.unwrap_or_default().iter().filter(|passes| **passes).count()
+}
+
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all
 /// else, if those are few.
 fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
@@ -187,7 +207,7 @@ fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
         evaluator.check()?;
         let rows: Option<Vec<u32>> = match &mask {
             None => None,
-            Some(mask) => match mask.iter().filter(|passes| **passes).count() {
+            Some(mask) => match count(Some(mask)) {
                 0 => break,
                 count if !evaluator.are_few(count) || evaluator.has(term) => None,
                 _ => Some((0..).zip(mask).filter(|(_, passes)| **passes).map(|(row, _)| row).collect()),
@@ -201,7 +221,7 @@ fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
         let passes = evaluator.test(term, mask.as_ref())?;
         match &mut mask {
             None => mask = Some(passes),
-            Some(mask) => mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask &= passes),
+            Some(mask) => and(mask, &passes),
         }
     }
     Ok(Ok(Some(mask.unwrap_or_else(|| vec![true; evaluator.rows()]))))
@@ -278,7 +298,7 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
     let passes = mask.map(|mask| mask.get(events).unwrap_or_default());
     match (wanted, passes) {
         (Wanted::Count, None) => Passing::Count(all.len()),
-        (Wanted::Count, Some(passes)) => Passing::Count(passes.iter().filter(|passes| **passes).count()),
+        (Wanted::Count, passes) => Passing::Count(count(passes)),
         (Wanted::Block, None) => Passing::All(all),
         (Wanted::Rows, None) => Passing::Some(all.collect()),
         (Wanted::Block | Wanted::Rows, Some(passes)) => {

@@ -15,7 +15,7 @@ use crate::encoding::positions::Pattern;
 use crate::encoding::simple::Simple;
 use crate::encoding::strings::Strings;
 use crate::encoding::templates::{Hole, Template, Templates};
-use crate::frame::FrameWriter;
+use crate::frame::{Content, FrameWriter};
 use crate::grouping::{self, Counts};
 use crate::learn::{Learned, Learner};
 use crate::number;
@@ -24,12 +24,9 @@ use crate::refer;
 use crate::shape::Leaf;
 use crate::texts::TextList;
 
-/// Encodings are tried on so many bytes of texts.
+/// Encodings are tried on so many bytes of texts. HEURISTIC: fewer are taken not to shrink. To compress them takes as long as some thousand of others,
+/// and says little of how they compress among those that share their frame.
 const SAMPLE_BYTES: usize = 4 << 10;
-
-/// HEURISTIC: fewer bytes are taken not to shrink. To compress them takes as long as some thousand of others, and says little of how they
-/// compress among those that share their frame.
-const SAMPLE_BYTES_MIN: usize = 1024;
 
 /// So many places of a column make up a sample.
 const SAMPLE_PARTS: usize = 4;
@@ -54,6 +51,8 @@ enum Plan<'a> {
     Positions(Pattern),
     Templates(Learner),
     Strings,
+    /// Documents, or parts of them, kept as text. They have too many keys or shapes: templates of them would be as many.
+    Json,
     /// Not known yet: texts that may have templates.
     Texts(Option<Distinct<'a>>),
 }
@@ -69,6 +68,7 @@ impl Plan<'_> {
             | Plan::Instants(_)
             | Plan::Positions(_)
             | Plan::Strings
+            | Plan::Json
             | Plan::Texts(_) => None,
         }
     }
@@ -83,6 +83,7 @@ impl Plan<'_> {
             | Plan::Positions(_)
             | Plan::Templates(_)
             | Plan::Strings
+            | Plan::Json
             | Plan::Texts(_) => {}
         }
     }
@@ -103,6 +104,10 @@ pub(crate) fn encode(
     let mut depths = Vec::with_capacity(plans.len());
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
         if let Plan::Texts(distinct) = plan {
+            let learner = learner.filter(|learner| !learner.is_given_up()).map(|mut learner| {
+                learner.give_back_singles();
+                learner
+            });
             let learner = learner.filter(|learner| depth(learner, &depths) <= REFERENCE_DEPTH_MAX);
             *plan = texts(&column.values.texts, distinct.take(), learner, frames);
         }
@@ -196,6 +201,10 @@ fn plan(column: &RawColumn, little: usize) -> Plan<'_> {
     if let Some(distinct) = distinct.take_if(few) {
         return Plan::Dictionary(distinct);
     }
+    if column.kind == Leaf::Json {
+        let repeat = |distinct: &mut Distinct<'_>| distinct.entries.bytes().len() <= texts.bytes() / 2;
+        return distinct.take_if(repeat).map_or(Plan::Json, Plan::Dictionary);
+    }
     if let Some(parsed) = Parsed::of(texts.pool()) {
         return Plan::Instants(parsed.map(|units| texts.spread(units)));
     }
@@ -220,8 +229,9 @@ fn simple<'t>(
         Plan::Dictionary(distinct) => Simple::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Instants(parsed) => Simple::Instants(Instants::encode(parsed, events, frames)),
         Plan::Positions(pattern) => Simple::Positions(pattern.encode(&all(), frames)),
+        Plan::Json => Simple::Strings(Strings::encode(&all(), Content::Json, frames)),
         Plan::Strings | Plan::Texts(_) | Plan::Templates(_) => {
-            Simple::Strings(Strings::encode(&all(), frames))
+            Simple::Strings(Strings::encode(&all(), Content::Texts, frames))
         }
     }
 }
@@ -237,7 +247,7 @@ fn texts<'a>(
     let bytes = texts.bytes();
     let pattern = Pattern::of(texts.pool());
     let by_pattern = pattern.as_ref().map_or(usize::MAX, |pattern| pattern.bits() * texts.len() / 8);
-    let learner = learner.filter(|learner| !learner.is_given_up() && learner.matched() > 0);
+    let learner = learner.filter(|learner| learner.matched() > 0);
     let smallest = |ratio: &Ratio| {
         let plain = ratio.estimate(bytes) + texts.len() / 2;
         let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
@@ -347,17 +357,13 @@ impl Ratio {
 
     /// That of texts which have so many bytes together.
     fn of(texts: &Collected, bytes: usize, frames: &mut FrameWriter) -> Ratio {
-        if bytes < SAMPLE_BYTES_MIN {
+        if bytes < SAMPLE_BYTES {
             return Ratio { sample: 1, compressed: 1 };
         }
         let part = SAMPLE_BYTES / SAMPLE_PARTS;
         let parts: [Range<usize>; SAMPLE_PARTS] =
             std::array::from_fn(|nth| bytes * nth / SAMPLE_PARTS..bytes * nth / SAMPLE_PARTS + part);
-        let sample = if bytes <= SAMPLE_BYTES {
-            texts.ranges(std::slice::from_ref(&(0..bytes)))
-        } else {
-            texts.ranges(&parts)
-        };
+        let sample = texts.ranges(&parts);
         Ratio { sample: sample.len(), compressed: frames.compressed_length(&sample) }
     }
 

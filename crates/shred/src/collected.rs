@@ -20,6 +20,9 @@ const RECENT: usize = 1 << RECENT_BITS;
 
 const RECENT_BITS: u32 = 8;
 
+/// Columns of fewer texts do without. HEURISTIC: where there are many of them, their tables took more of the processor's cache than their texts.
+const RECENT_FROM: usize = 64;
+
 /// The texts of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
@@ -112,7 +115,7 @@ impl Collected {
         if self.has_all {
             return self.pool.push(text);
         }
-        if self.recent.is_empty() {
+        if self.recent.is_empty() && self.codes.len() >= RECENT_FROM {
             self.recent.resize(RECENT, 0);
         }
         let Collected { pool, codes, known, recent, .. } = self;
@@ -123,7 +126,9 @@ impl Collected {
         if code == next {
             pool.push(text);
         }
-        recent[place] = code + 1;
+        if let Some(recent) = recent.get_mut(place) {
+            *recent = code + 1;
+        }
         codes.push(i64::from(code));
     }
 

@@ -8,7 +8,7 @@ use crate::group::GroupReader;
 use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
-use crate::shape::{Leaf, Slot};
+use crate::shape::{Leaf, Seen, Slot};
 use crate::spans::{Spans, Spelling};
 use crate::stride::Standing;
 
@@ -27,6 +27,7 @@ impl<'g> GroupReader<'g> {
         }
         let group = self.group;
         let directory = group.directory();
+        let (paths, places) = (&directory.paths, group.places());
         // The programs of the shapes whose values are asked for are cut to what stands at the path; those of elements inside are whole.
         let mut programs = Vec::with_capacity(directory.shapes.len());
         for shape in directory.shapes.iter() {
@@ -41,10 +42,10 @@ impl<'g> GroupReader<'g> {
         let own = group.shapes_of(sites.list);
         let mut cut: Vec<Option<Program>> = vec![None; directory.shapes.len()];
         // All shapes together are no longer than the documents.
-        let mut literals = directory.bytes;
+        let (mut literals, mut seen) = (directory.bytes, Seen::default());
         for shape in own {
             let Some((tokens, range)) = programs.get(*shape as usize) else { continue };
-            let program = Program::part(tokens, range.clone(), &directory.paths, group.places(), literals)?;
+            let program = Program::part(tokens, range.clone(), paths, places, literals, &mut seen)?;
             literals = literals.saturating_sub(program.literals.len());
             needed.add(&program);
             if let Some(place) = cut.get_mut(*shape as usize) {
@@ -54,7 +55,7 @@ impl<'g> GroupReader<'g> {
         while let Some(list) = needed.next_list() {
             for shape in group.shapes_of(list) {
                 let Some((tokens, _)) = programs.get(*shape as usize) else { continue };
-                let program = Program::of(tokens, &directory.paths, group.places(), literals)?;
+                let program = Program::of(tokens, paths, places, literals, &mut seen)?;
                 literals = literals.saturating_sub(program.literals.len());
                 needed.add(&program);
                 if let Some(place) = cut.get_mut(*shape as usize) {
@@ -71,12 +72,12 @@ impl<'g> GroupReader<'g> {
             for shape in group.shapes_of(0) {
                 let Some((tokens, _)) = programs.get(*shape as usize) else { continue };
                 if let Some(place) = cut.get_mut(*shape as usize) {
-                    *place = Some(Program::part(tokens, 0..0, &directory.paths, group.places(), literals)?);
+                    *place = Some(Program::part(tokens, 0..0, paths, places, literals, &mut seen)?);
                 }
             }
         }
-        let empty = || Program::part(&[], 0..0, &directory.paths, group.places(), 0);
-        let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
+        let mut empty = || Program::part(&[], 0..0, paths, places, 0, &mut seen);
+        let programs = cut.into_iter().map(|program| program.map_or_else(&mut empty, Ok));
         let mut programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
         let columns = self.needed_columns(&mut needed.columns)?;
         // What is not read need not move on.

@@ -64,6 +64,13 @@ pub(crate) struct RawList {
 /// many places.
 const SPARE_BYTES: usize = 64 << 20;
 
+/// HEURISTIC: paths are looked up, and forgotten again, for so many values for which there is no room, and for one more for each [`SHAPES_PER_VAIN`]
+/// shapes. Where each event has keys of its own, that took a quarter of the time.
+const IN_VAIN_FREE: usize = 64;
+
+/// See [`IN_VAIN_FREE`].
+const SHAPES_PER_VAIN: usize = 4;
+
 /// A shape, as the encoder knows it.
 #[derive(Debug)]
 pub(crate) struct RawShape {
@@ -118,11 +125,14 @@ pub(crate) struct Dissector<'d, 'e> {
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     columns: HashMap<(u32, Leaf), u32, FixedState>,
     lists: HashMap<u32, u32, FixedState>,
+    seen: Seen,
     /// The values of the scopes that are open, innermost last.
     found: Vec<Found>,
     /// How many tokens all shapes have, and how many bytes the documents so far.
     tokens: usize,
     bytes: usize,
+    /// How many values were walked over for a shape for which there was no room.
+    in_vain: usize,
 }
 
 impl<'d, 'e> Dissector<'d, 'e> {
@@ -142,6 +152,8 @@ impl<'d, 'e> Dissector<'d, 'e> {
             by_hash: HashMap::default(),
             columns: HashMap::default(),
             lists: HashMap::from_iter([(ROOT, 0)]),
+            seen: Seen::default(),
+            in_vain: 0,
             found: Vec::new(),
             tokens: 0,
             bytes: 0,
@@ -169,18 +181,17 @@ impl<'d, 'e> Dissector<'d, 'e> {
     pub(crate) fn finish(mut self) -> Dissection<'d> {
         self.out.paths = self.paths.paths;
         let longest = |column: &RawColumn| column.values.texts.pool().lengths().max().unwrap_or(0);
-        let columns = self.out.columns.into_iter().zip(0..);
-        let mut columns: Vec<(usize, u32, RawColumn)> =
-            columns.map(|(column, number)| (longest(&column), number, column)).collect();
-        columns.sort_by_key(|(longest, number, _)| (*longest, *number));
-        let mut places = vec![0; columns.len()];
-        for ((_, number, _), place) in columns.iter().zip(0..) {
-            places[*number as usize] = place;
+        let mut order: Vec<(usize, usize)> = self.out.columns.iter().map(longest).zip(0..).collect();
+        order.sort_unstable();
+        let mut places = vec![0; order.len()];
+        for ((_, number), place) in order.iter().zip(0..) {
+            places[*number] = place;
         }
         for shape in &mut self.out.shapes {
             shape.layout.renumber(&places);
         }
-        self.out.columns = columns.into_iter().map(|(_, _, column)| column).collect();
+        let mut columns: Vec<Option<RawColumn>> = self.out.columns.into_iter().map(Some).collect();
+        self.out.columns = order.iter().filter_map(|(_, number)| columns[*number].take()).collect();
         self.out
     }
 
@@ -190,7 +201,8 @@ impl<'d, 'e> Dissector<'d, 'e> {
         let mut hashing = Hashing::new(list, &mut self.found);
         document.visit(index, &mut hashing);
         let hash = hashing.hash();
-        let shape = self.by_hash.get(&hash).copied().or_else(|| self.learn(list, document, index, hash));
+        let known = self.by_hash.get(&hash).copied();
+        let shape = known.or_else(|| self.learn(list, document, index, hash, self.found.len() - base));
         let Some(shape) = shape else {
             self.found.truncate(base);
             self.json(list, document.whole(index));
@@ -256,10 +268,18 @@ impl<'d, 'e> Dissector<'d, 'e> {
         self.found.truncate(base);
     }
 
-    /// Makes the shape of a value; nothing where a limit is reached.
-    fn learn(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize, hash: u64) -> Option<u32> {
+    /// Makes the shape of a value in which so many values were found; nothing where a limit is reached.
+    fn learn(
+        &mut self,
+        list: u32,
+        document: &Scanned<'d, '_>,
+        index: usize,
+        hash: u64,
+        found: usize,
+    ) -> Option<u32> {
         let tokens_max = TOKENS_MAX.min(TOKENS_FREE + self.bytes / TOKEN_BYTES);
-        if self.out.shapes.len() >= SHAPES_MAX || self.tokens >= tokens_max {
+        let is_full = self.out.shapes.len() >= SHAPES_MAX || self.tokens + found > tokens_max;
+        if is_full || self.in_vain > IN_VAIN_FREE + self.out.shapes.len() / SHAPES_PER_VAIN {
             return None;
         }
         let path = self.out.lists[list as usize].path;
@@ -275,6 +295,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
         if full || self.tokens + tokens.len() > tokens_max {
             // Its paths are nobody's: what comes after it finds room for its own.
             self.paths.truncate(paths_before);
+            self.in_vain += 1;
             return None;
         }
         self.tokens += tokens.len();
@@ -282,7 +303,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
     }
 
     fn add_shape(&mut self, list: u32, tokens: Vec<Token>, hash: u64) -> u32 {
-        let (mut layout, mut seen) = (Layout::default(), Seen::of(tokens.len()));
+        let mut layout = Layout::with_room(tokens.len());
         for token in &tokens {
             match *token {
                 Token::Leaf(path, Leaf::Array) => {
@@ -294,7 +315,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
                         let (lengths, codes, shapes) = (Vec::new(), Vec::new(), Vec::new());
                         lists.push(RawList { path: elements, lengths, codes, shapes });
                     }
-                    layout.push_list(list, &mut seen);
+                    layout.push_list(list, &mut self.seen);
                 }
                 Token::Leaf(path, kind) if kind.has_column() => {
                     let columns = &mut self.out.columns;
@@ -307,7 +328,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
                         }
                         columns.push(RawColumn { path, kind, name, values });
                     }
-                    layout.push_column(column, &mut seen);
+                    layout.push_column(column, &mut self.seen);
                 }
                 _ => {}
             }
@@ -411,5 +432,25 @@ b.d[] Fraction 2.5
         let document = format!("{{{}}}", members.join(","));
         let table = columns(&[&document]);
         assert_eq!(table, format!("\"\" lengths [] shapes [0]\n Json {document}\n"));
+    }
+
+    #[test]
+    fn events_of_keys_of_their_own_are_not_walked_over_again_once_there_is_no_room() {
+        let long = "x".repeat(100);
+        let document = |n: usize| {
+            let members: Vec<String> = (0..100).map(|key| format!("\"{n} {key}\":\"{long}\"")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let documents: Vec<String> = (0..400).map(document).collect();
+        let mut spare = Spare::default();
+        let (mut dissector, mut offsets) = (Dissector::new(&mut spare), Offsets::new());
+        for document in &documents {
+            dissector.document(document.as_bytes(), &mut offsets);
+        }
+        let shapes = dissector.out.shapes.len();
+        assert!(dissector.in_vain <= IN_VAIN_FREE + shapes / SHAPES_PER_VAIN + 1, "{}", dissector.in_vain);
+        // Those that had room are in columns.
+        let text: usize = documents.iter().skip(shapes - 1).map(String::len).sum();
+        assert_eq!(dissector.out.json_bytes, text);
     }
 }

@@ -89,21 +89,16 @@ pub(crate) enum Content {
     Numbers,
     /// Texts that compress.
     Texts,
+    /// Documents kept as text: as many bytes as there are columns else. HEURISTIC: they are compressed quickly, since a better search took most of the time.
+    Json,
 }
 
 impl Content {
-    fn packing(self) -> Packing {
-        match self {
-            Content::Dense => Packing::Plain,
-            Content::Numbers | Content::Texts => Packing::Compressed,
-        }
-    }
-
     /// A shared frame is closed when it has this size.
     fn shared_bytes(self) -> usize {
         match self {
             Content::Dense | Content::Numbers => SHARED_NUMBERS_FRAME_BYTES,
-            Content::Texts => SHARED_FRAME_BYTES,
+            Content::Texts | Content::Json => SHARED_FRAME_BYTES,
         }
     }
 
@@ -112,13 +107,14 @@ impl Content {
             < match self {
                 Content::Dense | Content::Numbers => SHARED_NUMBERS_BYTES,
                 Content::Texts => SHARED_TEXTS_BYTES,
+                Content::Json => 0,
             }
     }
 }
 
 /// Collects parts into frames.
 pub(crate) struct FrameWriter {
-    drafts: Vec<(Packing, Vec<u8>)>,
+    drafts: Vec<(Content, Vec<u8>)>,
     /// The shared frames that are still open, by content.
     open: [Option<usize>; 3],
     compressor: CCtx<'static>,
@@ -169,15 +165,17 @@ impl FrameWriter {
 
     /// Adds a part.
     pub(crate) fn add(&mut self, bytes: &[u8], content: Content) -> Part {
-        let open = &mut self.open[content as usize];
-        let frame = match *open {
+        let content =
+            if content == Content::Json && Content::Texts.shares(bytes) { Content::Texts } else { content };
+        let open = self.open.get(content as usize).copied().flatten();
+        let frame = match open {
             Some(frame) if content.shares(bytes) => frame,
             _ => {
                 let spare = if content == Content::Dense { None } else { self.spare.pop() };
-                self.drafts.push((content.packing(), spare.unwrap_or_default()));
+                self.drafts.push((content, spare.unwrap_or_default()));
                 let frame = self.drafts.len() - 1;
                 if content.shares(bytes) {
-                    *open = Some(frame);
+                    self.open[content as usize] = Some(frame);
                 }
                 frame
             }
@@ -185,8 +183,8 @@ impl FrameWriter {
         let draft = &mut self.drafts[frame].1;
         let part = Part { frame: frame as u32, offset: draft.len() as u32, length: bytes.len() as u32 };
         draft.extend_from_slice(bytes);
-        if draft.len() >= content.shared_bytes() && *open == Some(frame) {
-            *open = None;
+        if draft.len() >= content.shared_bytes() {
+            self.open.iter_mut().filter(|open| **open == Some(frame)).for_each(|open| *open = None);
         }
         part
     }
@@ -196,12 +194,12 @@ impl FrameWriter {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
         self.open = [None; 3];
-        for (packing, draft) in std::mem::take(&mut self.drafts) {
+        for (content, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
-            let (packing, stored) = match packing {
-                Packing::Plain => (packing, draft),
-                Packing::Compressed | Packing::Prefixed => {
-                    let compressed = self.compress(&draft)?;
+            let (packing, stored) = match content {
+                Content::Dense => (Packing::Plain, draft),
+                Content::Numbers | Content::Texts | Content::Json => {
+                    let compressed = self.compress(&draft, content)?;
                     self.keep(draft);
                     compressed
                 }
@@ -221,13 +219,16 @@ impl FrameWriter {
     }
 
     /// Compresses a frame: the lengths of the chunks as stored, then the chunks. One that does not shrink is stored as it is.
-    fn compress(&mut self, draft: &[u8]) -> Result<(Packing, Vec<u8>), EncodeError> {
+    fn compress(&mut self, draft: &[u8], content: Content) -> Result<(Packing, Vec<u8>), EncodeError> {
         let (first, rest) = draft.split_at(draft.len().min(CHUNK_BYTES));
         let mut chunks = Chunks { head: Vec::new(), body: Vec::with_capacity(draft.len() / 2) };
         if first.is_empty() {
             return Ok((Packing::Compressed, Vec::new()));
         }
-        let (second, rest) = rest.split_at(rest.len().min(CHUNK_BYTES));
+        let (second, rest) = match content {
+            Content::Json => (&[][..], rest),
+            _ => rest.split_at(rest.len().min(CHUNK_BYTES)),
+        };
         let (dictionary, compressed) = self.second(first, second)?;
         let level = if dictionary.is_some() { PREFIXED_LEVEL } else { LEVEL };
         let length = self.length_at(level, first);

@@ -16,7 +16,7 @@ use crate::grouping::{self, ByShape, Counts};
 use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
-use crate::shape::Leaf;
+use crate::shape::{Leaf, Seen};
 use crate::spans::Spelling;
 
 /// A group's directory, read and checked. Frames are read on demand.
@@ -155,8 +155,9 @@ impl Group {
         let mut programs = Vec::with_capacity(directory.shapes.len());
         // Each shape is that of a document, or of a part of one: its literals are no longer.
         let mut left = directory.bytes;
+        let mut seen = Seen::default();
         for shape in directory.shapes.iter() {
-            let program = Program::of(shape, &directory.paths, &self.places, left)?;
+            let program = Program::of(shape, &directory.paths, &self.places, left, &mut seen)?;
             let rest = left.checked_sub(program.literals.len());
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);

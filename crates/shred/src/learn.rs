@@ -1,9 +1,11 @@
 //! Learns the templates of a column from its texts: one that no known template fits teaches a new one.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 use foldhash::fast::{FixedState, RandomState};
+use hashbrown::HashTable;
 
 use crate::limits::TEMPLATES_MAX;
 use crate::pattern::{Candidates, Gap, Head, Pattern};
@@ -13,7 +15,9 @@ use crate::texts::TextList;
 #[derive(Debug, Default)]
 pub(crate) struct Learner {
     pub(crate) patterns: Vec<Learned>,
-    known: HashMap<Pattern, u32, RandomState>,
+    /// The numbers of the patterns, by hash.
+    known: HashTable<u32>,
+    hasher: RandomState,
     /// The patterns that texts of a shape fitted, those with the fewest gaps first.
     by_shape: HashMap<u32, Vec<u32>, FixedState>,
     /// The heads of the patterns, one after another.
@@ -27,6 +31,8 @@ pub(crate) struct Learner {
     lessons: usize,
     /// How many patterns one text fitted.
     singles: usize,
+    /// So many such patterns are learned at least.
+    singles_free: usize,
     given_up: bool,
     /// Whether all texts have one length.
     one_length: bool,
@@ -43,9 +49,18 @@ pub(crate) struct Learned {
     held: Vec<(u32, u32)>,
     pub(crate) held_bytes: usize,
     pub(crate) uses: usize,
+    /// Where the text that fitted it last stands in the bytes of the column.
+    last: (u32, u32),
 }
 
 impl Learned {
+    /// How many bytes of the text that fitted it last were told by other values.
+    fn referred_bytes(&self) -> usize {
+        let literals: usize = self.pattern.pieces.iter().map(|(literal, _)| literal.bytes.len()).sum();
+        let own = literals + self.pattern.tail.len() + self.held_bytes;
+        ((self.last.1 - self.last.0) as usize).saturating_sub(own)
+    }
+
     /// What each gap holds, over all texts that fit.
     pub(crate) fn held(&self, column: &TextList) -> impl Iterator<Item = TextList> {
         (0..self.gaps).map(|gap| texts_at(column, self.held.iter().skip(gap).step_by(self.gaps)))
@@ -53,8 +68,10 @@ impl Learned {
 }
 
 /// What stands at some places of a column's bytes.
-fn texts_at<'p>(column: &TextList, places: impl Iterator<Item = &'p (u32, u32)>) -> TextList {
-    let mut texts = TextList::default();
+fn texts_at<'p>(column: &TextList, places: impl Iterator<Item = &'p (u32, u32)> + Clone) -> TextList {
+    let (count, bytes) =
+        places.clone().fold((0, 0), |(count, bytes), (from, to)| (count + 1, bytes + (to - from) as usize));
+    let mut texts = TextList::with_room(count, bytes);
     places.for_each(|(from, to)| texts.push_range(column.bytes(), *from as usize, *to as usize));
     texts
 }
@@ -63,13 +80,22 @@ fn texts_at<'p>(column: &TextList, places: impl Iterator<Item = &'p (u32, u32)>)
 /// is told by then.
 const PROBE: usize = 128;
 
+/// HEURISTIC: a column of few texts learns few patterns in vain: where there are hundreds of such columns, that took most of the time.
+const TEXTS_PER_SINGLE: usize = 16;
+
+/// HEURISTIC: a pattern of a single text is kept where so many bytes of it are other values: less is told as well by the text itself.
+const REFERRED_MIN: usize = 16;
+
+/// In a column of so few texts one is a good part of them.
+const FEW_TEXTS: usize = 4;
+
 /// HEURISTIC: a text is held against so many templates before it teaches one of its own.
 const TRIED: usize = 48;
 
 impl Learner {
-    /// Knows no template yet. Texts of one length that refer to nothing are best told position by position.
-    pub(crate) fn new(one_length: bool) -> Learner {
-        Learner { one_length, ..Learner::default() }
+    /// Knows no template yet, of a column of so many texts. Texts of one length that refer to nothing are best told position by position.
+    pub(crate) fn new(texts: usize, one_length: bool) -> Learner {
+        Learner { one_length, singles_free: (texts / TEXTS_PER_SINGLE).clamp(4, 32), ..Learner::default() }
     }
 
     /// Whether any template refers to another value.
@@ -91,6 +117,37 @@ impl Learner {
     /// How many texts fit a template.
     pub(crate) fn matched(&self) -> usize {
         self.codes.len() - self.rest.len()
+    }
+
+    /// Takes back the patterns that serve a single text and say little of it: that text is kept as it is, as those are that no pattern fits.
+    pub(crate) fn give_back_singles(&mut self) {
+        let texts = self.codes.len();
+        let gone = |learned: &Learned| {
+            let serves_few = learned.uses == 1 && texts > FEW_TEXTS;
+            learned.uses == 0 || (serves_few && learned.referred_bytes() < REFERRED_MIN)
+        };
+        if !self.patterns.iter().any(gone) {
+            return;
+        }
+        let Learner { patterns, codes, rest, rest_bytes, .. } = self;
+        let mut kept = 0;
+        // The new code of each pattern, by the old one; 0 of texts that no pattern fits.
+        let new_codes: Vec<i64> = std::iter::once(0)
+            .chain(patterns.iter().map(|learned| {
+                kept += i64::from(!gone(learned));
+                if gone(learned) { 0 } else { kept }
+            }))
+            .collect();
+        let mut before = std::mem::take(rest).into_iter();
+        for code in codes.iter_mut() {
+            let old = *code as usize;
+            *code = new_codes[old];
+            if *code == 0 {
+                rest.extend(if old == 0 { before.next() } else { Some(patterns[old - 1].last) });
+            }
+        }
+        *rest_bytes = rest.iter().map(|(from, to)| (to - from) as usize).sum();
+        patterns.retain(|learned| !gone(learned));
     }
 
     /// The texts that none fits.
@@ -123,6 +180,7 @@ impl Learner {
             Some(number) => {
                 let learned = &mut self.patterns[number as usize];
                 learned.uses += 1;
+                learned.last = (at as u32, (at + text.len()) as u32);
                 match learned.uses {
                     1 => self.singles += 1,
                     2 => self.singles -= 1,
@@ -154,7 +212,8 @@ impl Learner {
         let begins =
             |number: u32| heads.get(number as usize).is_some_and(|other| head.may_begin_with(*other));
         let mut fits = |number: u32| patterns[number as usize].pattern.fits(text, value, scratch);
-        let own = by_shape.entry(shape).or_default();
+        let mut none = Vec::new();
+        let own = by_shape.get_mut(&shape).unwrap_or(&mut none);
         let tried = own.iter().take(TRIED);
         if let Some(place) = tried.clone().position(|number| begins(*number) && fits(*number)) {
             let number = own[place];
@@ -193,7 +252,7 @@ impl Learner {
         let full = self.patterns.len() >= TEMPLATES_MAX - 1;
         if full
             || self.lessons >= (2 + self.codes.len() / 4).min(32) + matched / 4
-            || self.singles >= 32 + matched / 64
+            || self.singles >= self.singles_free + matched / 64
         {
             return None;
         }
@@ -203,16 +262,26 @@ impl Learner {
         if !pattern.fits(text, value, &mut self.scratch) {
             return None;
         }
-        let number = match self.known.get(&pattern) {
+        let Learner { known, hasher, patterns, .. } = self;
+        let hash = hasher.hash_one(&pattern);
+        let pattern_of = |number: &u32| &patterns[*number as usize].pattern;
+        let number = match known.find(hash, |number| *pattern_of(number) == pattern) {
             Some(number) => *number,
             None => {
-                let number = self.patterns.len() as u32;
+                let number = patterns.len() as u32;
                 let gaps = pattern.gaps();
-                self.known.insert(pattern.clone(), number);
+                known.insert_unique(hash, number, |number| hasher.hash_one(pattern_of(number)));
                 self.heads.push(
                     pattern.pieces.first().map_or(Head::of(&pattern.tail), |(literal, _)| literal.head),
                 );
-                self.patterns.push(Learned { pattern, gaps, held: Vec::new(), held_bytes: 0, uses: 0 });
+                self.patterns.push(Learned {
+                    pattern,
+                    gaps,
+                    held: Vec::new(),
+                    held_bytes: 0,
+                    uses: 0,
+                    last: (0, 0),
+                });
                 number
             }
         };
@@ -220,5 +289,33 @@ impl Learner {
             self.remember(shape, number);
         }
         Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Candidate;
+
+    #[test]
+    fn patterns_of_a_single_text_that_show_no_other_value_are_given_back() {
+        let column: TextList = ["got 1", "alone 2 x", "got 3", "plain", "got 5", "user four 4"]
+            .map(str::as_bytes)
+            .into_iter()
+            .collect();
+        let mut candidates = Candidates::of(&[b"name"]);
+        candidates.replace(std::iter::once(Candidate { column: 0, text: b"user four", fraction: false }));
+        let mut learner = Learner::new(column.len(), false);
+        for index in 0..column.len() {
+            let range = column.range(index).unwrap();
+            let text = &column.bytes()[range.clone()];
+            learner.text(1, text, range.start, 0, |_| Some(b"user four"), || &candidates);
+        }
+        assert_eq!(learner.codes, [1, 2, 1, 0, 1, 3]);
+        learner.give_back_singles();
+        let rest = learner.rest(&column);
+        assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"alone 2 x"[..], b"plain", b"user four 4"]);
+        assert_eq!((learner.codes.as_slice(), learner.matched()), (&[1, 0, 1, 0, 1, 0][..], 3));
+        assert_eq!((learner.patterns.len(), learner.rest_bytes), (1, rest.bytes().len()));
     }
 }

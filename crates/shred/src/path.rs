@@ -1,8 +1,6 @@
 //! Paths: where in a document a value stands. A tree of steps, each a key or "an element of the array".
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
@@ -154,7 +152,8 @@ pub(crate) struct PathIndex<'k> {
     pub(crate) paths: Paths<&'k [u8]>,
     /// The hash of the name of each path but the root.
     names: Vec<u64>,
-    known: HashMap<(u32, Step<&'k [u8]>), u32, RandomState>,
+    /// The paths but the root, by the hashes of their names.
+    known: HashTable<u32>,
 }
 
 impl<'k> PathIndex<'k> {
@@ -170,26 +169,30 @@ impl<'k> PathIndex<'k> {
 
     /// Forgets the paths that were made last, but for so many.
     pub(crate) fn truncate(&mut self, length: usize) {
-        for forgotten in self.paths.steps.drain(length.min(self.paths.steps.len())..) {
-            self.known.remove(&forgotten);
+        for (path, name) in (1..).zip(&self.names).skip(length) {
+            if let Ok(known) = self.known.find_entry(*name, |other| *other == path) {
+                known.remove();
+            }
         }
+        self.paths.steps.truncate(length);
         self.names.truncate(length);
     }
 
     /// The path of a step from another, made if there is none; nothing where there are too many already.
     pub(crate) fn child(&mut self, parent: u32, step: Step<&'k [u8]>) -> Option<u32> {
-        if let Some(path) = self.known.get(&(parent, step)) {
-            return Some(*path);
-        }
-        if self.paths.steps.len() >= PATHS_MAX {
-            return None;
-        }
         let key = if let Step::Key(key) = step { key } else { b"[]" };
         let name = hash::of_next(self.name(parent), key);
-        self.paths.steps.push((parent, step));
-        self.names.push(name);
-        let path = self.paths.steps.len() as u32;
-        self.known.insert((parent, step), path);
+        let PathIndex { paths: Paths { steps }, names, known } = self;
+        if let Some(path) = known.find(name, |path| steps.get(*path as usize - 1) == Some(&(parent, step))) {
+            return Some(*path);
+        }
+        if steps.len() >= PATHS_MAX {
+            return None;
+        }
+        steps.push((parent, step));
+        names.push(name);
+        let path = steps.len() as u32;
+        known.insert_unique(name, path, |path| names.get(*path as usize - 1).copied().unwrap_or_default());
         Some(path)
     }
 }

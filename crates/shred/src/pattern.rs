@@ -61,8 +61,6 @@ pub(crate) struct Pattern {
 pub(crate) struct Candidate<'d> {
     pub(crate) column: u32,
     pub(crate) text: &'d [u8],
-    /// The key under which it stands, to which a label in the text may be equal.
-    pub(crate) key: &'d [u8],
     /// Whether it has a fraction, which a message may show with more zeros.
     pub(crate) fraction: bool,
 }
@@ -224,8 +222,7 @@ impl Pattern {
             }
             let before = text[..at].last().copied().unwrap_or(b' ');
             let begins = !is_word(before) || at == 0 || (at >= 2 && text[at - 2] == b'\\');
-            let found = begins.then(|| candidates.that_begin_with(rest[0]));
-            let found = found.and_then(|candidates| reference(text, at, candidates, column, &mut budget));
+            let found = if begins { reference(text, at, candidates, column, &mut budget) } else { None };
             let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
             let found = found.or_else(|| if begins { own(text, at, &mut plain) } else { None });
             let Some((gap, length)) = found else {
@@ -275,32 +272,48 @@ fn own(text: &[u8], at: usize, plain: &mut usize) -> Option<(Gap, usize)> {
     Some(if is_number(word) { (Gap::Number, word.len()) } else { (Gap::Word, word.len()) })
 }
 
-/// Candidates by their first byte: of those that a text may show at a place, few have it. None is empty.
-#[derive(Default)]
+/// Candidates by their first byte: of those that a text may show at a place, few have it. None is empty. Serve one scope after another.
 pub(crate) struct Candidates<'d> {
-    sorted: Vec<Candidate<'d>>,
-    /// A bit for each byte that one of them begins with.
-    first: [u128; 2],
+    /// For each column the key of its values, to which a label in the text may be equal.
+    keys: &'d [&'d [u8]],
+    all: Vec<Candidate<'d>>,
+    /// For each byte the place of the first candidate that begins with it, counted from 1; 0 where none does.
+    first: [u32; 256],
+    /// For each candidate the place of the next one that begins alike.
+    next: Vec<u32>,
 }
 
 impl<'d> Candidates<'d> {
-    pub(crate) fn of(mut candidates: Vec<Candidate<'d>>) -> Candidates<'d> {
-        // Those that begin alike stay in their order.
-        candidates.sort_by_key(Candidate::first);
-        let mut first = [0; 2];
-        for byte in candidates.iter().map(Candidate::first) {
-            first[usize::from(byte >> 7)] |= 1 << (byte & 0x7f);
-        }
-        Candidates { sorted: candidates, first }
+    /// None yet; `keys` are those of all columns.
+    pub(crate) fn of(keys: &'d [&'d [u8]]) -> Candidates<'d> {
+        Candidates { keys, all: Vec::new(), first: [0; 256], next: Vec::new() }
     }
 
-    pub(crate) fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
-        if self.first[usize::from(byte >> 7)] >> (byte & 0x7f) & 1 == 0 {
-            return &[];
+    /// Others in place of those of before.
+    pub(crate) fn replace(&mut self, by: impl Iterator<Item = Candidate<'d>>) {
+        self.all.clear();
+        self.all.extend(by);
+        self.first.fill(0);
+        self.next.clear();
+        self.next.resize(self.all.len(), 0);
+        // Those that begin alike stay in their order.
+        for (at, (candidate, next)) in self.all.iter().zip(&mut self.next).enumerate().rev() {
+            *next = std::mem::replace(&mut self.first[usize::from(candidate.first())], at as u32 + 1);
         }
-        let start = self.sorted.partition_point(|candidate| candidate.first() < byte);
-        let rest = &self.sorted[start..];
-        &rest[..rest.partition_point(|candidate| candidate.first() == byte)]
+    }
+
+    pub(crate) fn that_begin_with(&self, byte: u8) -> impl Iterator<Item = &Candidate<'d>> {
+        let mut place = self.first[usize::from(byte)];
+        std::iter::from_fn(move || {
+            let at = (place as usize).checked_sub(1)?;
+            place = *self.next.get(at)?;
+            self.all.get(at)
+        })
+    }
+
+    /// The key of a column's values.
+    fn key(&self, column: u32) -> &'d [u8] {
+        self.keys.get(column as usize).copied().unwrap_or_default()
     }
 }
 
@@ -309,11 +322,11 @@ impl<'d> Candidates<'d> {
 fn reference<'c, 'd>(
     text: &[u8],
     at: usize,
-    candidates: &'c [Candidate<'d>],
+    candidates: &'c Candidates<'d>,
     column: u32,
     budget: &mut Budget,
 ) -> Option<&'c Candidate<'d>> {
-    let rest = &text[at..];
+    let rest = text.get(at..)?;
     let head = Head::of(rest);
     let mut fits = |candidate: &Candidate<'_>| {
         budget.spend(1);
@@ -335,7 +348,7 @@ fn reference<'c, 'd>(
     };
     // The longest that fit, which are equal.
     let mut longest: Vec<&Candidate<'_>> = Vec::new();
-    for candidate in candidates {
+    for candidate in candidates.that_begin_with(*rest.first()?) {
         let length = longest.first().map_or(0, |first| first.text.len());
         if candidate.text.len() >= length && fits(candidate) {
             if candidate.text.len() > length {
@@ -349,7 +362,8 @@ fn reference<'c, 'd>(
         return Some(first);
     }
     let before = label_before(&text[..at], budget);
-    let labelled = longest.into_iter().find(|candidate| is_label(before, candidate.key, budget));
+    let labelled =
+        longest.into_iter().find(|candidate| is_label(before, candidates.key(candidate.column), budget));
     // HEURISTIC: a short value that several keys have says nothing of which is meant; a hole of its own is as good.
     labelled.or((first.text.len() >= 4).then_some(first))
 }
@@ -393,12 +407,17 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    #[inline(always)]
     pub(crate) fn of(text: &[u8]) -> Head {
-        let mut bytes = [0; 8];
-        let length = text.len().min(8);
-        bytes[..length].copy_from_slice(&text[..length]);
-        let mask = u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0);
-        Head { bytes: u64::from_le_bytes(bytes), mask }
+        let Some(first) = text.first_chunk::<8>() else { return Head::of_short(text) };
+        Head { bytes: u64::from_le_bytes(*first), mask: u64::MAX }
+    }
+
+    /// That of a text of less than eight bytes.
+    fn of_short(text: &[u8]) -> Head {
+        let bytes = text.iter().rev().fold(0, |bytes, byte| bytes << 8 | u64::from(*byte));
+        let mask = u64::MAX.checked_shr(64 - 8 * text.len() as u32).unwrap_or(0);
+        Head { bytes, mask }
     }
 
     /// Whether a text with this head may begin with what the other is the head of.
@@ -415,32 +434,27 @@ mod tests {
     #[test]
     fn many_long_values_that_begin_alike_are_not_compared_at_each_place_of_a_text() {
         let values: Vec<String> = (0..200).map(|n| format!("{}{n:04}", "!".repeat(4_000))).collect();
-        let candidate =
-            |text: &'static str| Candidate { column: 0, text: text.as_bytes(), key: b"k", fraction: false };
+        let candidate = |text: &'static str| Candidate { column: 0, text: text.as_bytes(), fraction: false };
         let leaked = |text: &String| candidate(String::leak(text.clone()));
-        let candidates = Candidates::of(values.iter().map(leaked).collect());
+        let mut candidates = Candidates::of(&[b"k"]);
+        candidates.replace(values.iter().map(leaked));
         let text = format!("n 1 {}", "!".repeat(100_000));
         let mut budget = Budget::of(text.as_bytes());
         let places = (4..text.len()).position(|at| {
-            reference(text.as_bytes(), at, candidates.that_begin_with(b'!'), 1, &mut budget);
+            reference(text.as_bytes(), at, &candidates, 1, &mut budget);
             budget.is_spent()
         });
         assert!(places.is_some_and(|places| places < 10), "{places:?}");
         assert_eq!(Pattern::of(text.as_bytes(), &candidates, 1), None);
         // By itself it would teach one.
-        assert!(Pattern::of(text.as_bytes(), &Candidates::default(), 1).is_some());
+        assert!(Pattern::of(text.as_bytes(), &Candidates::of(&[]), 1).is_some());
     }
 
     #[test]
     fn among_equal_values_the_label_tells_which_is_meant() {
-        let of = |column, key: &'static [u8], text: &'static [u8]| Candidate {
-            column,
-            text,
-            key,
-            fraction: false,
-        };
-        let all = vec![of(0, b"Order", b"7"), of(1, b"User", b"7"), of(2, b"Page", b"71")];
-        let candidates = Candidates::of(all);
+        let of = |column, text: &'static [u8]| Candidate { column, text, fraction: false };
+        let mut candidates = Candidates::of(&[b"Order", b"User", b"Page"]);
+        candidates.replace([of(0, b"7"), of(1, b"7"), of(2, b"71")].into_iter());
         let gaps = |text: &[u8]| -> Vec<Gap> {
             let pattern = Pattern::of(text, &candidates, 9).unwrap_or_default();
             pattern.pieces.iter().map(|(_, gap)| *gap).collect()

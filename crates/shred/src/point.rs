@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::path::Step;
 use crate::program::Program;
 use crate::render::{Elements, Renderer};
+use crate::shape::Seen;
 use crate::spans::Spelling;
 
 /// The elements of a list that belong to the document.
@@ -169,7 +170,7 @@ impl Point<'_, '_> {
         let shape =
             group.shapes_of(list).get(code).and_then(|shape| group.directory().shapes.get(*shape as usize));
         let (shape, directory) = (shape.ok_or(malformed("a shape of no list"))?, group.directory());
-        Program::of(shape, &directory.paths, group.places(), directory.bytes)
+        Program::of(shape, &directory.paths, group.places(), directory.bytes, &mut Seen::default())
     }
 
     /// Reads the columns that templates refer to, and those that they refer to.

@@ -28,6 +28,9 @@ pub(crate) struct Program {
     pub(crate) layout: Layout,
 }
 
+/// About so many bytes of literals come from a token.
+const LITERAL_BYTES: usize = 16;
+
 /// Which columns and lists there are, by path.
 #[derive(Debug)]
 pub(crate) struct Places {
@@ -125,8 +128,9 @@ impl Program {
         paths: &Paths<Box<[u8]>>,
         places: &Places,
         most: usize,
+        seen: &mut Seen,
     ) -> Result<Program, DecodeError> {
-        Program::part(tokens, 0..tokens.len(), paths, places, most)
+        Program::part(tokens, 0..tokens.len(), paths, places, most, seen)
     }
 
     /// The program that puts together no more than the value of some tokens, a whole one; its layout is that of the whole shape.
@@ -136,9 +140,13 @@ impl Program {
         paths: &Paths<Box<[u8]>>,
         places: &Places,
         most: usize,
+        seen: &mut Seen,
     ) -> Result<Program, DecodeError> {
-        let mut program = Program { literals: Vec::new(), pieces: Vec::new(), layout: Layout::default() };
-        let mut seen = Seen::of(tokens.len());
+        let mut program = Program {
+            literals: Vec::with_capacity(most.min(LITERAL_BYTES * wanted.len())),
+            pieces: Vec::with_capacity(most.min(wanted.len()) + 1),
+            layout: Layout::with_room(most.min(tokens.len())),
+        };
         let mut start = 0;
         // The objects that are open, and whether they have members already.
         let mut open: Vec<(u32, bool)> = Vec::new();
@@ -174,10 +182,10 @@ impl Program {
                 Token::Leaf(path, kind) => {
                     if kind == Leaf::Array {
                         let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
-                        program.layout.push_list(*list, &mut seen);
+                        program.layout.push_list(*list, seen);
                     } else {
                         let column = places.columns.get(&(path, kind)).ok_or(NO_COLUMN)?;
-                        program.layout.push_column(*column, &mut seen);
+                        program.layout.push_column(*column, seen);
                     }
                     if is_wanted {
                         let literal = start..literals.len();

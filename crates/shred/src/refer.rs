@@ -18,10 +18,13 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<
     let one_length =
         |column: &RawColumn| column.values.texts.pool().length().is_some_and(|length| length <= LENGTH_MAX);
     let learners = dissection.columns.iter().zip(wanted);
-    let mut learners: Vec<Option<Learner>> =
-        learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column)))).collect();
+    let mut learners: Vec<Option<Learner>> = learners
+        .map(|(column, wanted)| wanted.then(|| Learner::new(column.values.texts.len(), one_length(column))))
+        .collect();
+    let keys: Vec<&[u8]> =
+        dissection.columns.iter().map(|column| dissection.paths.last_key_of(column.path)).collect();
     // Those of the scope for which they were asked last.
-    let mut last = (0, Candidates::default());
+    let mut last = (0, Candidates::of(&keys));
     tour(dissection, wanted, |stop| {
         let Some(learner) = learners[stop.column as usize].as_mut().filter(|learner| !learner.is_given_up())
         else {
@@ -35,7 +38,8 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<
         let shape = stop.open.last().copied().unwrap_or_default();
         learner.text(stop.column, text, at, shape, value, || {
             if last.0 != stop.scope {
-                last = (stop.scope, candidates(dissection, stop));
+                last.0 = stop.scope;
+                last.1.replace(candidates(dissection, stop));
             }
             &last.1
         });
@@ -44,20 +48,19 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<
 }
 
 /// The values around a text, those nearest first.
-fn candidates<'a>(dissection: &'a Dissection<'_>, stop: Stop<'_>) -> Candidates<'a> {
+fn candidates<'a, 't>(dissection: &'a Dissection<'_>, stop: Stop<'t>) -> impl Iterator<Item = Candidate<'a>> {
     let shapes = stop.open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
     let around = shapes.flat_map(|shape| &shape.layout.columns);
-    let candidate = |(number, _): &(u32, u32)| {
+    let candidate = move |(number, _): &(u32, u32)| {
         let column = &dissection.columns[*number as usize];
         let text = column.values.texts.get(stop.cursors[*number as usize]);
         Some(Candidate {
             column: *number,
             text: text.filter(|text| !text.is_empty() && column.kind != Leaf::Json)?,
-            key: dissection.paths.last_key_of(column.path),
             fraction: column.kind == Leaf::Fraction,
         })
     };
-    Candidates::of(around.take(LOOKED_AT_MAX).filter_map(candidate).take(CANDIDATES_MAX).collect())
+    around.take(LOOKED_AT_MAX).filter_map(candidate).take(CANDIDATES_MAX)
 }
 
 /// A text of a column, and where all columns stand then.
@@ -178,7 +181,9 @@ mod tests {
             let dissection = dissector.finish();
             let cursors = vec![0; dissection.columns.len()];
             let stop = Stop { column: 0, index: 0, cursors: &cursors, open: &[0], scope: 1 };
-            candidates(&dissection, stop).that_begin_with(b'x').len()
+            let mut around = Candidates::of(&[]);
+            around.replace(candidates(&dissection, stop));
+            around.that_begin_with(b'x').count()
         };
         assert_eq!(found(1_000), 1);
         assert_eq!(found(LOOKED_AT_MAX), 0);

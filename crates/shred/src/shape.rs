@@ -1,9 +1,6 @@
 //! Shapes: the keys of a value in their order, with the kind of each value; and which columns the values stand in.
 
-use std::collections::HashMap;
 use std::ops::Range;
-
-use foldhash::fast::FixedState;
 
 /// What a value is, as far as the shape of its document says. Constants are told by that alone; the values of the others stand in
 /// columns.
@@ -146,6 +143,11 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// That of a shape of so many tokens, which has no slots yet.
+    pub(crate) fn with_room(tokens: usize) -> Layout {
+        Layout { slots: Vec::with_capacity(tokens), columns: Vec::with_capacity(tokens), lists: Vec::new() }
+    }
+
     /// Adds a value in a column.
     pub(crate) fn push_column(&mut self, column: u32, seen: &mut Seen) {
         let nth = count(&mut seen.columns, &mut self.columns, column);
@@ -170,31 +172,27 @@ impl Layout {
     }
 }
 
-/// What a layout holds already, while it is made.
+/// What a layout holds already, while it is made: for each column and list its place there, if it has one. Serves one shape after another, and is
+/// not cleared in between.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    columns: HashMap<u32, usize, FixedState>,
-    lists: HashMap<u32, usize, FixedState>,
+    columns: Vec<u32>,
+    lists: Vec<u32>,
 }
 
-impl Seen {
-    /// Of a shape of so many tokens.
-    pub(crate) fn of(tokens: usize) -> Seen {
-        Seen {
-            columns: HashMap::with_capacity_and_hasher(tokens, FixedState::default()),
-            lists: HashMap::default(),
-        }
+fn count(seen: &mut Vec<u32>, counts: &mut Vec<(u32, u32)>, column: u32) -> u32 {
+    if seen.len() <= column as usize {
+        seen.resize(column as usize + 1, 0);
     }
-}
-
-fn count(seen: &mut HashMap<u32, usize, FixedState>, counts: &mut Vec<(u32, u32)>, column: u32) -> u32 {
-    let index = *seen.entry(column).or_insert(counts.len());
-    match counts.get_mut(index) {
-        Some((_, count)) => {
+    let place = &mut seen[column as usize];
+    match counts.get_mut(*place as usize) {
+        // What an earlier shape left points at another column, or at none.
+        Some((of, count)) if *of == column => {
             *count += 1;
             *count - 1
         }
-        None => {
+        _ => {
+            *place = counts.len() as u32;
             counts.push((column, 1));
             0
         }

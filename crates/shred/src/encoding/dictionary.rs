@@ -6,7 +6,7 @@ use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::DecodeError;
-use crate::frame::{FrameInfo, FrameReader, FrameWriter};
+use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter};
 
 /// Distinct texts, and a code for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Dictionary {
     pub(crate) fn encode(distinct: &Distinct<'_>, frames: &mut FrameWriter) -> Dictionary {
         Dictionary {
             size: distinct.entries.len(),
-            entries: Strings::encode(distinct.entries, frames),
+            entries: Strings::encode(distinct.entries, Content::Texts, frames),
             codes: Ints::encode(&distinct.codes, frames),
         }
     }

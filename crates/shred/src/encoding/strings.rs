@@ -24,14 +24,14 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    pub(crate) fn encode(texts: &TextList, frames: &mut FrameWriter) -> Strings {
+    pub(crate) fn encode(texts: &TextList, content: Content, frames: &mut FrameWriter) -> Strings {
         let lengths: Vec<i64> = texts.lengths().map(|length| length as i64).collect();
         let bytes = texts.bytes();
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
-        let pays = sample.len() < 2048 || frames.compressed_length(sample) < limit;
-        let content = if pays { Content::Texts } else { Content::Dense };
+        let pays = sample.len() < SAMPLE_BYTES || frames.compressed_length(sample) < limit;
+        let content = if pays { content } else { Content::Dense };
         Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, content) }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct MemoryBlock {
     arrivals: Vec<[u8; 8]>,
     statistics: Vec<u8>,
     columns: Option<Arc<ColumnBlock>>,
+    /// Whether columns and statistics have events that were deleted.
+    has_deleted: bool,
 }
 
 /// The frames of a group in memory.
@@ -72,6 +74,46 @@ impl MemoryBlock {
         MemoryBlock { columns: Some(Arc::new(columns)), ..self.clone() }
     }
 
+    /// The block in columns that have other events too, which are deleted: some stand by themselves, some several together, at the beginning and the end as well. What they
+    /// say other events say as well, or none.
+    pub(crate) fn beside_deleted(&self) -> MemoryBlock {
+        let documents: Vec<&[u8]> = self.documents.split(|byte| *byte == b'\n').collect();
+        let count = self.ends.len();
+        let (mut all, mut deleted) = (MemoryBlock::default(), Vec::new());
+        for place in 0..=count {
+            let gone = if place == 0 || place == count { 2 } else { [0, 1, 0, 0, 3, 0, 1][place % 7] };
+            let near = place.min(count - 1);
+            let begin = all.ends.len() as u32;
+            for nth in 0..gone {
+                let document = match nth {
+                    1 => br#"{"Gone":[7,"x"],"@l":"Gone","n":1e9}"#.as_slice(),
+                    _ => documents[(place * 5 + nth) % count],
+                };
+                all.push(document, self.instants[near], self.arrivals[near]);
+            }
+            if gone > 0 {
+                deleted.push(begin..all.ends.len() as u32);
+            }
+            if place < count {
+                all.push(documents[place], self.instants[place], self.arrivals[place]);
+            }
+        }
+        let ends: Vec<u32> = all.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        tamias_query::collect_statistics(&all.documents, &ends, &mut all.statistics);
+        let MemoryBlock { columns, statistics, .. } = all.in_columns();
+        let Some(columns) = columns.and_then(Arc::into_inner) else { return self.clone() };
+        let columns = Some(Arc::new(columns.without(deleted)));
+        MemoryBlock { columns, statistics, has_deleted: true, ..self.clone() }
+    }
+
+    fn push(&mut self, document: &[u8], instant: [u8; 8], arrival: [u8; 8]) {
+        self.documents.extend_from_slice(document);
+        self.ends.push(u32::try_from(self.documents.len()).unwrap().to_le_bytes());
+        self.documents.push(b'\n');
+        self.instants.push(instant);
+        self.arrivals.push(arrival);
+    }
+
     /// The block with other statistics; none if those are found to be false.
     pub(crate) fn with_statistics(&self, alter: impl Fn(&mut Vec<u8>)) -> Option<MemoryBlock> {
         let mut block = self.clone();
@@ -98,7 +140,10 @@ impl Block for MemoryBlock {
         Ok(self.columns.as_deref())
     }
     fn statistics(&self) -> Option<&[u8]> {
-        Some(&self.statistics)
+        (!self.has_deleted).then_some(&self.statistics)
+    }
+    fn statistics_with_deleted(&self) -> Option<&[u8]> {
+        self.has_deleted.then_some(&self.statistics)
     }
 }
 
@@ -135,6 +180,12 @@ impl Memory {
         let group =
             |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
         Memory { groups: self.groups.iter().map(group).collect() }
+    }
+
+    /// The same events in columns that have deleted ones too.
+    pub(crate) fn beside_deleted(&self) -> Memory {
+        let block = |block: &Arc<MemoryBlock>| Arc::new(block.beside_deleted());
+        Memory { groups: self.groups.iter().map(|group| group.iter().map(block).collect()).collect() }
     }
 
     /// The same events, every other block of which is in columns: as in a store whose newest events are not sealed yet.

@@ -113,9 +113,13 @@ fn run_again(
             let options = RunOptions { threads, ..RunOptions::default() };
             (prepared.run_with(source, options), "on several threads")
         }
-        9..=12 => {
+        9..=11 => {
             let source = store.in_columns(prepared.direction());
             (prepared.run_with(source, RunOptions::default()), "in columns")
+        }
+        12..=14 => {
+            let source = store.beside_deleted(prepared.direction());
+            (prepared.run_with(source, RunOptions::default()), "in columns that have deleted events")
         }
         _ => return Ok(()),
     };

@@ -48,6 +48,11 @@ impl Store {
         Store { events: placed.into_iter().map(|(event, _)| event).collect(), memory }
     }
 
+    /// The same events in columns that have deleted ones too.
+    pub(crate) fn beside_deleted(&self, direction: Direction) -> Box<dyn Source> {
+        self.memory.beside_deleted().source(direction)
+    }
+
     /// The same events in columns.
     pub(crate) fn in_columns(&self, direction: Direction) -> Box<dyn Source> {
         self.memory.in_columns().source(direction)

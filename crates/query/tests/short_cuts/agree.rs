@@ -13,6 +13,8 @@ pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     assert_eq!(short, plain, "{text}");
     let (columns, _) = memory.in_columns().run(&query, RunOptions::default());
     assert_eq!(columns, plain, "{text}, in columns");
+    let (beside_deleted, _) = memory.beside_deleted().run(&query, RunOptions::default());
+    assert_eq!(beside_deleted, plain, "{text}, in columns that have deleted events");
     let threads = NonZeroUsize::MIN.saturating_add(1);
     let (half, _) = memory.half_in_columns().run(&query, RunOptions { threads, ..RunOptions::default() });
     assert_eq!(half, plain, "{text}, half in columns, on two threads");

@@ -22,7 +22,8 @@ use crate::run::Run;
 /// A block of text is mapped from a sealed file, or lies in memory: the memtable that is not sealed yet, and everything in plain mode. If it
 /// is sealed its keys and statistics were verified before it was handed out; its documents are read and verified when they are first
 /// asked for, so that a block that is only looked at costs no reading of documents. Of a [block in columns](ColumnBlock) nothing was
-/// read; nor of one with deleted events, which is text without them once it is.
+/// read; nor of one with deleted events, which is text without them once it is. Its columns, with all events, are in
+/// [`columns_of_all`](Block::columns_of_all).
 #[derive(Clone)]
 pub struct Block {
     bytes: Bytes,

@@ -7,7 +7,7 @@ use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::{Call, ScalarFunction};
 use crate::interrupt::STEP_UNITS;
-use crate::value::{Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
+use crate::value::{Number, Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -32,11 +32,13 @@ impl Expr {
     /// The answer of a comparison or match; none if it is undefined.
     fn condition<'a>(&'a self, scope: &mut Scope<'a>) -> Option<bool> {
         match self {
-            Expr::CompareNumber { op, left, bound, .. } => {
+            Expr::CompareNumber { op, left, bound, number: constant } => {
                 if let Expr::Slot(slot) = **left {
                     return compare_stored(*op, scope.slot(slot)?, bound);
                 }
                 match left.eval(scope) {
+                    // A computed number has no text yet.
+                    Value::Number(number @ Number::Decimal(_)) => Some(holds(*op, number.compare(constant))),
                     Value::Number(number) => Some(holds(*op, bound.compare(number.text().as_bytes()))),
                     Value::Undefined => None,
                     _ => unlike(*op),

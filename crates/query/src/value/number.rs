@@ -292,6 +292,31 @@ mod tests {
     }
 
     #[test]
+    fn computed_numbers_compare_with_constants_as_their_texts_do() {
+        let computed =
+            ["0", "-0", "1", "1.50", "-2", "0.0000000000000000000000000001", "79228162514264337593543950335"];
+        let constants = [
+            "0",
+            "-0.0",
+            "1",
+            "1.5",
+            "15e-1",
+            "-2.00",
+            "1e-28",
+            "1e-400",
+            "-1e400",
+            "79228162514264337593543950335.5",
+        ];
+        for decimal in computed {
+            let number = Number::Decimal(decimal.parse().unwrap());
+            for constant in constants {
+                let of_texts = tamias_json::number::Bound::new(constant).compare(number.text().as_bytes());
+                assert_eq!(number.compare(&Number::Stored(constant)), of_texts, "{decimal} and {constant}");
+            }
+        }
+    }
+
+    #[test]
     fn few_digits_are_the_nearest_binary_number() {
         for text in [
             "0",

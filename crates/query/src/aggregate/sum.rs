@@ -199,11 +199,21 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
             };
             match &decimals.values {
                 DecimalValues::Stored(stored) => {
-                    let each = decimals.rows().zip(stored.each());
-                    each.for_each(|(row, (significand, scale))| add(row, scale, significand.into()));
+                    decimals.for_each(stored.each(), |row, (significand, scale)| {
+                        add(row, scale, significand.into())
+                    });
                 }
-                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
-                    decimals.each().for_each(|(row, decimal)| add(row, decimal.scale(), decimal.mantissa()));
+                DecimalValues::Decimals(each) => {
+                    decimals
+                        .for_each(each.iter(), |row, decimal| add(row, decimal.scale(), decimal.mantissa()));
+                }
+                DecimalValues::Quotients(each) => {
+                    decimals.for_each(
+                        each.iter().map(|each| each.significand()),
+                        |row, (significand, scale)| {
+                            add(row, scale, significand);
+                        },
+                    );
                 }
             }
             return grown;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const GROUPS: u32 = 3;
 const STATES: usize = 3;
 
-const VALUES: [&str; 24] = [
+const VALUES: [&str; 27] = [
     "",
     "null",
     "true",
@@ -33,6 +33,10 @@ const VALUES: [&str; 24] = [
     "{}",
     r#"{"a":1}"#,
     "7",
+    // Identifiers, one of them in two spellings.
+    r#""0123456789abcdef0123456789abcdef""#,
+    r#""\u0030123456789abcdef0123456789abcdef""#,
+    r#""ffffffffffffffff0123456789abcdef""#,
 ];
 
 /// All aggregates, with constants as they are given where none are.

@@ -92,6 +92,14 @@ impl Decimals {
         self.rows().zip(self.values.each())
     }
 
+    /// What there is of each number, with its row: in a loop of its own, as an iterator that knows both kinds of rows takes longer.
+    pub(crate) fn for_each<T>(&self, values: impl Iterator<Item = T>, mut each: impl FnMut(usize, T)) {
+        match &self.rows {
+            None => values.enumerate().for_each(|(row, value)| each(row, value)),
+            Some(rows) => rows.iter().zip(values).for_each(|(row, value)| each(*row as usize, value)),
+        }
+    }
+
     /// The rows that have a number.
     pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
         let all = if self.rows.is_none() { 0..self.values.len() } else { 0..0 };

@@ -16,11 +16,11 @@ pub(crate) const ESTIMATE_ERROR: f64 = 1e-15;
 /// Significands of decimals are less than this.
 const SIGNIFICAND_END: u128 = 1 << 96;
 
-/// So many digits are found by one division of 64 bits, whose divisor has no more than 32.
+/// So many digits are found by one division of 128 bits; by one of 64 bits as many as its divisor leaves room for.
 const DIGITS_TOGETHER: u32 = 9;
 
-const POWERS: [u64; DIGITS_TOGETHER as usize + 1] = {
-    let mut powers = [1; DIGITS_TOGETHER as usize + 1];
+const POWERS: [u64; u64::MAX.ilog10() as usize + 1] = {
+    let mut powers = [1; u64::MAX.ilog10() as usize + 1];
     let mut nth = 1;
     while nth < powers.len() {
         powers[nth] = 10 * powers[nth - 1];
@@ -55,14 +55,27 @@ impl Quotient {
     /// As many of its digits as a decimal has, midpoints to the even one.
     #[inline]
     pub(crate) fn decimal(self) -> Decimal {
+        let (significand, scale) = self.significand();
+        let word = |nth: u32| (significand.unsigned_abs() >> (32 * nth)) as u32;
+        Decimal::from_parts(word(0), word(1), word(2), significand < 0, scale)
+    }
+
+    /// The significand and the scale of that.
+    #[inline]
+    pub(crate) fn significand(self) -> (i128, u32) {
         let Quotient { dividend, divisor } = self;
-        let Some((significand, scale)) = digits(dividend.unsigned_abs(), divisor.unsigned_abs()) else {
+        match digits(dividend.unsigned_abs(), divisor.unsigned_abs()) {
+            Some((significand, scale)) => {
+                let magnitude = significand as i128;
+                (if (dividend < 0) == (divisor < 0) { magnitude } else { -magnitude }, scale)
+            }
             // It is not greater than its dividend, so that a decimal has room for it.
-            return Decimal::from(dividend).checked_div(Decimal::from(divisor)).unwrap_or_default();
-        };
-        let word = |nth: u32| (significand >> (32 * nth)) as u32;
-        let is_negative = significand != 0 && (dividend < 0) != (divisor < 0);
-        Decimal::from_parts(word(0), word(1), word(2), is_negative, scale)
+            None => {
+                let quotient =
+                    Decimal::from(dividend).checked_div(Decimal::from(divisor)).unwrap_or_default();
+                (quotient.mantissa(), quotient.scale())
+            }
+        }
     }
 }
 
@@ -77,10 +90,13 @@ fn digits(dividend: u64, divisor: u64) -> Option<(u128, u32)> {
     let length = whole.checked_ilog10().map_or(0, |power| power + 1);
     let mut scale = (Decimal::MAX_SCALE + 1).saturating_sub(length).min(Decimal::MAX_SCALE);
     scale -= u32::from(digits > *WHOLE_MAX.get(scale as usize)?);
-    let is_short = divisor <= u64::from(u32::MAX);
+    // What is left is less than the divisor: so many digits behind it have room in 64 bits.
+    let room = (1u64 << divisor.leading_zeros().min(63)).ilog10();
+    let is_short = room >= DIGITS_TOGETHER;
+    let together = room.max(DIGITS_TOGETHER);
     let mut left = scale;
     while left > 0 && rest > 0 {
-        let count = left.min(DIGITS_TOGETHER);
+        let count = left.min(together);
         let power = *POWERS.get(count as usize)?;
         let next;
         (next, rest) = if is_short {

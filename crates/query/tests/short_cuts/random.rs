@@ -278,6 +278,7 @@ fn computed() -> impl Strategy<Value = String> {
                 .prop_map(|(a, op, n)| format!("({a} {op} {n})")),
             1 => (two(), select(vec!["+", "-", "*", "/", "%"])).prop_map(|((a, b), op)| format!("({a} {op} {b})")),
             1 => inner.clone().prop_map(|a| format!("(-{a})")),
+            1 => inner.clone().prop_map(|a| format!("TotalMilliseconds({a})")),
             2 => (inner.clone(), select(vec!["", ", 0", ", 1", ", 3", ", 40", ", -1"]))
                 .prop_map(|(a, places)| format!("Round({a}{places})")),
             2 => (inner.clone(), part.clone(), select(vec!["", ", 2", ", -7", ", 37", ", undefined()"]))

@@ -25,6 +25,7 @@ mod lines;
 mod measure;
 mod measured;
 mod mended;
+mod misread;
 mod names;
 mod nested;
 mod origin;

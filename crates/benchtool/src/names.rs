@@ -114,8 +114,8 @@ impl Names {
         hints
     }
 
-    /// What may mislead in a query that names these, of a store whose first events were looked at.
-    pub(crate) fn warnings(&self, query: &str) -> Vec<String> {
+    /// What may mislead in a query that names the level, or the message, of a store whose first events were looked at.
+    pub(crate) fn warnings(&self, query: &str) -> [Option<String>; 2] {
         let [level, message] = self.elsewhere();
         let named = |builtin: &str| query.contains(builtin);
         let option = |(name, Place { key, is_nested }): (&str, Place), builtin: &str| match is_nested {
@@ -136,7 +136,7 @@ impl Names {
                 option(message, "@Message")
             )
         });
-        level.into_iter().chain(message).collect()
+        [level, message]
     }
 }
 

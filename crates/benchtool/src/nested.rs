@@ -16,19 +16,20 @@ const EVENTS_LOOKED_AT: usize = 100;
 const DEPTH: usize = 8;
 
 /// How long all events may be searched for keys that those do not have.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long each key is looked for before that.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-fn after(time: Duration) -> Option<Instant> {
+pub(crate) fn after(time: Duration) -> Option<Instant> {
     Instant::now().checked_add(time)
 }
 
-/// What there is to warn of. Nothing where the events cannot be read: the query itself says so.
-pub(crate) fn warnings(store: &Store, query: &Query) -> Vec<String> {
+/// What there is to warn of, but of paths that were told of. Nothing where the events cannot be read: the query itself says so.
+pub(crate) fn warnings(store: &Store, query: &Query, told: &[&str]) -> Vec<String> {
     let mut paths = query.paths();
     paths.extend(query.element_paths());
+    paths.retain(|path| !told.contains(&path.as_str()));
     // Most are there, and found in the first events that are looked at: that takes less than to look at events for what else they have.
     paths.retain(|path| is_nested(path) && !matches!(is_anywhere(store, path, after(AT_ONCE)), Ok(true)));
     let deadline = after(PATIENCE);
@@ -62,7 +63,7 @@ fn has(path: &str) -> String {
 }
 
 /// Whether an event has a key at a path, as far as that is known in time.
-fn is_anywhere(store: &Store, path: &str, deadline: Option<Instant>) -> Result<bool, Failure> {
+pub(crate) fn is_anywhere(store: &Store, path: &str, deadline: Option<Instant>) -> Result<bool, Failure> {
     let text = format!("select @Id from stream where {} limit 1", has(path));
     let query = Statement::parse(&text)?.bind(&Parameters::new())?;
     let options = RunOptions { deadline, ..RunOptions::default() };

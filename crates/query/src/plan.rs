@@ -171,7 +171,7 @@ impl Output {
     }
 }
 
-fn collect_slots(expr: &Expr, slots: &mut Vec<usize>) {
+pub(crate) fn collect_slots(expr: &Expr, slots: &mut Vec<usize>) {
     match expr {
         Expr::Slot(slot) => slots.push(*slot),
         Expr::BuiltIn(computed) => slots.extend(computed.slots()),

@@ -31,6 +31,35 @@ pub enum Warning {
         /// The kind of all values, if they are of one kind.
         only: Option<Kind>,
     },
+    /// Two keys are compared with each other, and their values are never of one kind, so the comparison is undefined or the same for every event.
+    NeverAlike {
+        /// The keys as the language writes them.
+        keys: [String; 2],
+        /// The operator, such as `>`.
+        operator: &'static str,
+        /// Whether each has strings.
+        is_text: [bool; 2],
+    },
+    /// A path leads into the values of a key, and none of them has anything within, so the path is undefined for every event.
+    NeverObject {
+        /// The path as the language writes it.
+        path: String,
+        /// The key as the language writes it.
+        key: String,
+        /// The kind of all values, if they are of one kind.
+        only: Option<Kind>,
+    },
+    /// Arithmetic is undefined for every event, because no value of a key in it is a number.
+    NeverNumber {
+        /// The arithmetic as the language writes it.
+        expression: String,
+        /// The key as the language writes it.
+        key: String,
+        /// The kind of all values, if they are of one kind.
+        only: Option<Kind>,
+        /// Whether the values are added or subtracted, as times are.
+        may_be_time: bool,
+    },
     /// A key is compared with a number in quotes. Some events have numbers there, and no event such a string.
     NumberInQuotes {
         /// The key as the language writes it.
@@ -38,7 +67,7 @@ pub enum Warning {
         /// The string.
         text: String,
     },
-    /// An aggregate of numbers found only strings; or an aggregate that ranks values found only strings that look like numbers.
+    /// An aggregate of numbers found only strings; or an aggregate that ranks values found mostly strings that look like numbers.
     NumbersInText {
         /// The aggregate, such as `sum(Elapsed)`.
         aggregate: String,
@@ -47,7 +76,12 @@ pub enum Warning {
         /// Whether it ranks the strings rather than ignoring them.
         ranks: bool,
     },
-    /// Events have a key with hyphens, which the query reads as a subtraction.
+    /// Rows are sorted by numbers in text.
+    OrderOfText {
+        /// The key as the language writes it.
+        key: String,
+    },
+    /// Events have a key with hyphens or slashes, which the query reads as arithmetic.
     Hyphens {
         /// The key.
         key: String,
@@ -68,6 +102,17 @@ pub enum Warning {
         /// The level as written in an event.
         stored: String,
     },
+    /// Some events have this level, and some have it in another spelling.
+    OtherSpellings {
+        /// The level as written in the query.
+        given: String,
+        /// The other spellings, sorted.
+        others: Vec<String>,
+        /// The condition that all of them meet.
+        condition: String,
+    },
+    /// A level is compared, and no event has one, so each has the usual one.
+    NoLevels,
     /// No event has this level; events have levels of other names.
     UnknownLevel {
         /// The level or pattern as written in the query.
@@ -129,37 +174,39 @@ impl fmt::Display for Warning {
             Warning::NeverCompared { key, operator, with, only } => {
                 never_compared(f, key, operator, *with, *only)
             }
+            Warning::NeverAlike { keys, operator, is_text } => never_alike(f, keys, operator, *is_text),
+            Warning::NeverObject { path, key, only } => never_object(f, path, key, *only),
+            Warning::NeverNumber { expression, key, only, may_be_time } => {
+                never_number(f, expression, key, *only, *may_be_time)
+            }
             Warning::NumberInQuotes { key, text } => write!(
                 f,
                 "no `{key}` is the string '{text}' or another number in quotes, but some are numbers; write {text} without quotes"
             ),
-            Warning::NumbersInText { aggregate, key, ranks } => {
-                let what = match ranks {
-                    true => format!(
-                        "ranks texts, in which '10' comes before '9': every `{key}` is a number in text"
-                    ),
-                    false => format!("passes over texts, and no value of `{key}` is a number"),
-                };
-                let meant = aggregate.replacen(&format!("({key}"), &format!("(ToNumber({key})"), 1);
-                write!(f, "`{aggregate}` {what}; `{meant}` reads numbers in text")
-            }
+            Warning::NumbersInText { aggregate, key, ranks } => numbers_in_text(f, aggregate, key, *ranks),
+            Warning::OrderOfText { key } => write!(
+                f,
+                "rows are sorted by texts, in which '10' comes before '9', and `{key}` has numbers in text; `order by ToNumber({key})` \
+                 sorts by them"
+            ),
             Warning::Hyphens { key } => {
                 write!(
                     f,
-                    "`{key}` was read as a subtraction; for the key of this name write `@Properties['{key}']`"
+                    "`{key}` was read as arithmetic; for the key of this name write `@Properties['{key}']`"
                 )
             }
-            Warning::DurationForNumber { text, ticks, key } => {
-                let milliseconds = (*ticks / Decimal::from(TICKS_PER_MILLISECOND)).normalize();
-                write!(
-                    f,
-                    "`{key}` is compared with {text}, which is {ticks} ticks of 100 nanoseconds; \
-                     if `{key}` is in milliseconds, write {milliseconds}"
-                )
-            }
+            Warning::DurationForNumber { text, ticks, key } => duration_for_number(f, text, *ticks, key),
             Warning::LevelCase { given, stored } => write!(
                 f,
                 "no event has the level '{given}', but some have '{stored}'; write that, or `ci` after the comparison"
+            ),
+            Warning::OtherSpellings { given, others, condition } => {
+                let others = others.join("', '");
+                write!(f, "events have the level '{given}' as '{others}' too; `{condition}` has all of them")
+            }
+            Warning::NoLevels => f.write_str(
+                "no event that was read has a level (`@l`), so `@Level` is 'Information' for each; compare the key that tells how bad an \
+                 event is",
             ),
             Warning::UnknownLevel { given, levels } => {
                 write!(
@@ -197,6 +244,89 @@ impl fmt::Display for Warning {
     }
 }
 
+fn never_object(f: &mut fmt::Formatter<'_>, path: &str, key: &str, only: Option<Kind>) -> fmt::Result {
+    write!(f, "`{key}` is never an object or array, so `{path}` is undefined for every event; ")?;
+    match (only, path.strip_prefix(key)) {
+        (Some(Kind::String) | None, Some(rest)) if !rest.contains('?') => {
+            write!(f, "if it holds JSON as text, `FromJson({key}){rest}` reads it")
+        }
+        (Some(kind), _) => f.write_str(values_are(kind)),
+        (None, _) => write!(f, "compare `{key}` itself"),
+    }
+}
+
+fn values_are(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Boolean => "its values are Booleans",
+        Kind::Number => "its values are numbers",
+        Kind::Array => "its values are arrays",
+        Kind::Object => "its values are objects: name a key in them",
+        _ => "its values are texts",
+    }
+}
+
+fn duration_for_number(f: &mut fmt::Formatter<'_>, text: &str, ticks: Decimal, key: &str) -> fmt::Result {
+    let milliseconds = (ticks / Decimal::from(TICKS_PER_MILLISECOND)).normalize();
+    write!(
+        f,
+        "`{key}` is compared with {text}, which is {ticks} ticks of 100 nanoseconds; \
+         if `{key}` is in milliseconds, write {milliseconds}"
+    )
+}
+
+fn never_alike(
+    f: &mut fmt::Formatter<'_>,
+    [left, right]: &[String; 2],
+    operator: &str,
+    is_text: [bool; 2],
+) -> fmt::Result {
+    let remedy = match is_text {
+        [true, _] => format!("`ToNumber({left})` reads numbers in text"),
+        [false, true] => format!("`ToNumber({right})` reads numbers in text"),
+        [false, false] => format!("`TypeOf({left})` tells a kind"),
+    };
+    write!(
+        f,
+        "`{left}` and `{right}` are never of one kind, so `{left} {operator} {right}` is {} for every event; {remedy}",
+        always(operator)
+    )
+}
+
+fn never_number(
+    f: &mut fmt::Formatter<'_>,
+    expression: &str,
+    key: &str,
+    only: Option<Kind>,
+    may_be_time: bool,
+) -> fmt::Result {
+    write!(f, "`{key}` is never a number, so `{expression}` is undefined for every event; ")?;
+    match only {
+        Some(Kind::String) if may_be_time => {
+            write!(f, "`ToNumber({key})` reads numbers in text, and `DateTime({key})` times")
+        }
+        Some(Kind::String) | None => write!(f, "`ToNumber({key})` reads numbers in text"),
+        Some(kind) => f.write_str(values_are(kind)),
+    }
+}
+
+fn numbers_in_text(f: &mut fmt::Formatter<'_>, aggregate: &str, key: &str, ranks: bool) -> fmt::Result {
+    let what = match ranks {
+        true => format!("ranks texts, in which '10' comes before '9', and `{key}` has numbers in text"),
+        false => format!("passes over texts, and no value of `{key}` is a number"),
+    };
+    let meant = aggregate.replacen(&format!("({key}"), &format!("(ToNumber({key})"), 1);
+    write!(f, "`{aggregate}` {what}; `{meant}` reads numbers in text")
+}
+
+/// What a comparison of values of different kinds is.
+fn always(operator: &str) -> &'static str {
+    match operator {
+        "=" | "in" => "false",
+        "<>" | "not in" => "true",
+        _ => "undefined",
+    }
+}
+
 fn never_compared(
     f: &mut fmt::Formatter<'_>,
     key: &str,
@@ -204,11 +334,7 @@ fn never_compared(
     with: Compared,
     only: Option<Kind>,
 ) -> fmt::Result {
-    let always = match operator {
-        "=" | "in" => "false",
-        "<>" | "not in" => "true",
-        _ => "undefined",
-    };
+    let always = always(operator);
     let (with, remedy) = match with {
         Compared::Number if key == "@Level" => {
             ("number", "levels are compared as strings, as in `@Level in ['Error', 'Fatal']`".to_owned())

@@ -6,19 +6,17 @@ mod collected;
 mod level;
 mod names;
 mod sought;
+mod told;
 
-use crate::error::closest;
 use crate::expr::{Expr, property};
-use crate::plan::{Input, Key as GroupKey, Output, Plan};
+use crate::plan::{Input, Key as GroupKey, Output, Plan, Sort};
 use crate::source::Block;
 use crate::statistics::Statistics;
-use crate::value::Kind;
+use crate::value::Value;
 use crate::warning::{Compared, Warning};
-use block::{Known, LEVEL, Look, Searched, Told};
+use block::{LEVEL, Look, Searched, Told, number};
 use collected::Collected;
-use level::{LEVELS_MAX, is_absent_only};
-use names::{as_written, built_in};
-use sought::{Sought, Watched};
+use sought::{Ranks, Sought, Watched};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +28,8 @@ pub(crate) struct Watch {
     /// How many of them are not settled.
     open: AtomicUsize,
     has_looked: AtomicBool,
+    /// Events tell levels, or leave out the usual one as CLEF does.
+    tells_levels: AtomicBool,
     /// Keys that events have, to suggest one.
     names: Mutex<BTreeSet<String>>,
     blocks_named: AtomicUsize,
@@ -39,46 +39,35 @@ pub(crate) struct Watch {
 const BLOCKS_NAMED: usize = 16;
 /// Most names that are remembered.
 const NAMES_MAX: usize = 10_000;
+/// HEURISTIC: so many rows of an answer show whether its values are numbers in text.
+pub(crate) const ROWS_LOOKED_AT: usize = 64;
+/// CLEF has these with events that tell no level.
+const CLEF_KEYS: [&str; 2] = ["@mt", "@i"];
 
 impl Watch {
     /// What a plan has to be watched for.
     pub(crate) fn new(plan: &Plan) -> Watch {
-        let mut watched = Vec::new();
+        let mut found = Vec::new();
         if let Input::Events(events) = &plan.input {
-            let mut exprs: Vec<&Expr> = events.unnest.iter().chain(&plan.filter).collect();
-            match &plan.output {
-                Output::Rows { cells, .. } => exprs.extend(cells),
-                Output::Groups(grouping) => {
-                    exprs.extend(grouping.keys.iter().filter_map(|key| match key {
-                        GroupKey::Time(_) => None,
-                        GroupKey::Expr { expr, .. } => Some(expr),
-                    }));
-                    exprs.extend(grouping.aggregates.iter().map(|aggregate| &aggregate.argument));
-                }
-            }
-            let aggregates = match &plan.output {
-                Output::Rows { .. } => &[],
-                Output::Groups(grouping) => grouping.aggregates.as_slice(),
-            };
             let shown: Vec<String> = events.names.iter().map(|name| property(name)).collect();
             let mut collected = Collected { names: &events.names, shown: &shown, found: Vec::new() };
-            exprs.into_iter().for_each(|expr| collected.expr(expr));
-            aggregates.iter().for_each(|aggregate| collected.aggregate(aggregate));
-            watched = collected.found;
+            let exprs = events.unnest.iter().chain(&plan.filter).chain(plan.output.exprs());
+            exprs.for_each(|expr| collected.expr(expr));
+            let first_by: Option<&Expr> = match &plan.output {
+                Output::Rows { cells, sort } => sort.first().and_then(|by| cells.get(by.column)),
+                Output::Groups(grouping) => {
+                    let aggregates = grouping.aggregates.iter().enumerate();
+                    aggregates.for_each(|(number, aggregate)| collected.aggregate(number, aggregate));
+                    match grouping.sort.first().and_then(|by| grouping.keys.get(by.column)) {
+                        Some(GroupKey::Expr { expr, .. }) => Some(expr),
+                        Some(GroupKey::Time(_)) | None => None,
+                    }
+                }
+            };
+            first_by.into_iter().for_each(|by| collected.order(by));
+            found = collected.found;
         }
-        let watched: Vec<Watched> = watched
-            .into_iter()
-            .map(|sought| Watched {
-                sought,
-                is_settled: AtomicBool::new(false),
-                is_there: AtomicBool::new(false),
-                has_texts: AtomicBool::new(false),
-                has_booleans: AtomicBool::new(false),
-                has_numbers: AtomicBool::new(false),
-                has_arrays: AtomicBool::new(false),
-                has_objects: AtomicBool::new(false),
-            })
-            .collect();
+        let watched: Vec<Watched> = found.into_iter().map(Watched::new).collect();
         Watch {
             // Hyphens matter only where a key is not found.
             open: AtomicUsize::new(
@@ -86,15 +75,20 @@ impl Watch {
             ),
             watched,
             has_looked: AtomicBool::new(false),
+            tells_levels: AtomicBool::new(false),
             names: Mutex::default(),
             blocks_named: AtomicUsize::new(0),
         }
     }
 
-    /// Looks at a block whose events are within the query's time. Costs nothing once all is settled.
+    /// Looks at a block whose events are within the query's time. Costs next to nothing once all is settled.
     pub(crate) fn look(&self, block: &dyn Block, statistics: Option<&Statistics<'_>>) {
         self.has_looked.store(true, Relaxed);
         if self.open.load(Relaxed) == 0 {
+            // A level that was found may have other spellings. What the query reads anyway may tell them.
+            if let Some(statistics) = statistics {
+                self.look_at_levels(&Told(statistics));
+            }
             return;
         }
         let own = if statistics.is_none() { Statistics::with_deleted(block) } else { None };
@@ -108,7 +102,7 @@ impl Watch {
                         self.look_with(&Searched { bytes: documents.bytes, events: block.len() });
                     }
                     Some(Ok(None) | Err(_)) | None => {
-                        self.watched.iter().for_each(|watched| self.settle(watched));
+                        self.watched.iter().for_each(|watched| self.settle_untold(watched));
                     }
                 }
             }
@@ -119,64 +113,82 @@ impl Watch {
         if matches!(watched.sought, Sought::Hyphens { .. }) {
             return;
         }
-        if !watched.is_settled.swap(true, Relaxed) {
+        if watched.settle() {
             self.open.fetch_sub(1, Relaxed);
         }
     }
 
+    fn settle_untold(&self, watched: &Watched) {
+        watched.leave_untold();
+        self.settle(watched);
+    }
+
     fn look_with(&self, block: &impl Look) {
         let mut lacks_name = false;
-        for watched in self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed)) {
+        for watched in self.watched.iter().filter(|watched| !watched.is_settled()) {
             match &watched.sought {
-                Sought::Key { names, .. } => {
-                    if names.iter().any(|name| block.known(name).is_none_or(|known| known.is_there)) {
-                        self.settle(watched);
-                    } else {
-                        lacks_name = true;
-                    }
-                }
-                Sought::Value { name, with, quoted, .. } => match block.known(name) {
-                    None => self.settle(watched),
-                    Some(known @ Known { numbers, texts, digits, .. }) => {
+                Sought::Key { readings, .. } => {
+                    let mut is_there = false;
+                    for reading in readings {
+                        let Some(known) = block.known(&reading.name, false) else {
+                            self.settle(watched);
+                            break;
+                        };
+                        is_there |= known.is_there;
                         watched.note(known);
+                        if reading.is_found(known) {
+                            self.settle(watched);
+                            break;
+                        }
+                    }
+                    lacks_name |= !is_there && !watched.is_settled();
+                }
+                Sought::Value { name, with, quoted, .. } => match block.known(name, quoted.is_some()) {
+                    None => self.settle(watched),
+                    Some(known) => {
+                        watched.note(known);
+                        let has_quoted = || known.in_text.is_none_or(|texts| texts.numbers > 0);
                         let is_found = match with {
-                            Compared::Number => numbers,
-                            Compared::Text => texts && (quoted.is_none() || digits),
+                            Compared::Number => known.numbers,
+                            Compared::Text => known.texts && (quoted.is_none() || has_quoted()),
                         };
                         if is_found {
                             self.settle(watched);
                         }
                     }
                 },
-                Sought::Number { name, ranks, .. } => match block.known(name) {
-                    Some(known) if !(known.numbers || *ranks && known.words) => watched.note(known),
-                    _ => self.settle(watched),
-                },
-                Sought::Hyphens { name, .. } => {
-                    if lacks_name && let Some(known) = block.known(name) {
-                        watched.note(known);
-                    }
-                }
-                Sought::Level { given, met, .. } => {
-                    let is_known = block.levels(&mut |level, kind| {
-                        let is_text = kind == Kind::String;
-                        if is_text && given.is_match(level) {
-                            return self.settle(watched);
-                        }
-                        let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
-                        if is_text && met.in_other_case.is_none() && given.is_match_in_other_case(level) {
-                            met.in_other_case = Some(level.to_owned());
-                        }
-                        if met.all.len() < LEVELS_MAX {
-                            met.all.insert(if is_text { format!("'{level}'") } else { level.to_owned() });
-                        }
-                    });
-                    if !is_known {
+                Sought::Pair { names: [left, right], met, .. } => {
+                    let (Some(left), Some(right)) = (block.known(left, false), block.known(right, false))
+                    else {
+                        self.settle(watched);
+                        continue;
+                    };
+                    let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
+                    let [here, there] = &mut *met;
+                    here.add(left);
+                    there.add(right);
+                    if here.shares_kind(*there) {
                         self.settle(watched);
                     }
                 }
+                Sought::Number { name, .. } => match block.known(name, false) {
+                    Some(known) if !known.numbers => watched.note(known),
+                    _ => self.settle(watched),
+                },
+                Sought::Ranked { name, texts, .. } => match block.known(name, true) {
+                    Some(known) if !watched.note_ranked(known, texts) => {}
+                    Some(_) => self.settle(watched),
+                    None => self.settle_untold(watched),
+                },
+                Sought::Hyphens { name, .. } => {
+                    if lacks_name && let Some(known) = block.known(name, false) {
+                        watched.note(known);
+                    }
+                }
+                Sought::Level { .. } => {}
             }
         }
+        self.look_at_levels(block);
         if lacks_name && self.blocks_named.fetch_add(1, Relaxed) < BLOCKS_NAMED {
             let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
             block.names(&mut |name| {
@@ -187,80 +199,70 @@ impl Watch {
         }
     }
 
-    /// What there is to warn of, as far as events were looked at.
-    pub(crate) fn warnings(&self) -> Vec<Warning> {
-        if !self.has_looked.load(Relaxed) {
-            return Vec::new();
-        }
-        let open = || self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed));
-        let is_open = |part: &String| {
-            open().any(|watched| matches!(&watched.sought, Sought::Key { text, .. } if text == part))
-        };
-        let hyphens = || {
-            open().filter_map(|watched| match &watched.sought {
-                Sought::Hyphens { name, parts }
-                    if watched.is_there.load(Relaxed) && parts.iter().any(is_open) =>
-                {
-                    Some((name, parts))
-                }
+    fn look_at_levels(&self, block: &impl Look) {
+        let levels = || {
+            self.watched.iter().filter_map(|watched| match &watched.sought {
+                Sought::Level { given, met, .. } => Some((watched, given, met)),
                 _ => None,
             })
         };
-        // Where one of the query's levels is there, the query speaks of levels as the events do.
-        let has_found_level = self.watched.iter().any(|watched| {
-            matches!(watched.sought, Sought::Level { .. }) && watched.is_settled.load(Relaxed)
+        if levels().next().is_none() {
+            return;
+        }
+        if !self.tells_levels.load(Relaxed)
+            && (block.has(LEVEL) || CLEF_KEYS.into_iter().any(|key| block.has(key)))
+        {
+            self.tells_levels.store(true, Relaxed);
+        }
+        let is_known = block.levels(&mut |level| {
+            for (watched, given, met) in levels() {
+                if met.lock().unwrap_or_else(PoisonError::into_inner).meet(given, level) {
+                    watched.find();
+                }
+            }
         });
-        open()
-            .filter_map(|watched| match &watched.sought {
-                Sought::Key { text, .. } if hyphens().any(|(_, parts)| parts.contains(text)) => None,
-                Sought::Key { text, names, meant } => {
-                    let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-                    // The longest name is the one that was meant for a flat key: `id.orig_h`, and not `id`.
-                    let mut names: Vec<&str> = names.iter().map(|name| &**name).collect();
-                    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-                    let near = names.iter().find_map(|name| closest(name, known.iter().map(String::as_str)));
-                    let near = near.map(as_written).or_else(|| meant.clone());
-                    let near = near.or_else(|| match names.as_slice() {
-                        [only] => built_in(only).map(str::to_owned),
-                        _ => None,
-                    });
-                    Some(Warning::UnknownKey { key: text.clone(), near })
-                }
-                Sought::Value { key, quoted: Some(text), .. } if watched.has_texts.load(Relaxed) => {
-                    let has_numbers = watched.has_numbers.load(Relaxed);
-                    has_numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
-                }
-                Sought::Value { key, name, operator, with, .. } => {
-                    // An event without a level has one all the same.
-                    let is_there = watched.is_there.load(Relaxed) || &**name == LEVEL;
-                    is_there.then(|| Warning::NeverCompared {
-                        key: key.clone(),
-                        operator,
-                        with: *with,
-                        only: watched.only_kind(),
-                    })
-                }
-                Sought::Number { aggregate, key, ranks, .. } => watched.has_texts.load(Relaxed).then(|| {
-                    Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: *ranks }
-                }),
-                Sought::Hyphens { name, .. } => hyphens()
-                    .any(|(known, _)| known == name)
-                    .then(|| Warning::Hyphens { key: name.to_string() }),
-                Sought::Level { given, is_excluded, met } => {
-                    let met = met.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Nothing is wrong with leaving out what is not there.
-                    let is_fine = *is_excluded || met.all.is_empty() || has_found_level;
-                    let text = given.text().to_owned();
-                    match &met.in_other_case {
-                        Some(stored) => Some(Warning::LevelCase { given: text, stored: stored.clone() }),
-                        None if is_fine || is_absent_only(given, &met.all) => None,
-                        None => {
-                            let levels = met.all.iter().cloned().collect();
-                            Some(Warning::UnknownLevel { given: text, levels })
-                        }
-                    }
-                }
-            })
-            .collect()
+        for (watched, ..) in levels() {
+            if !is_known || watched.is_found() && self.tells_levels.load(Relaxed) {
+                self.settle(watched);
+            }
+        }
+    }
+
+    /// Looks at the values of all aggregates for a group.
+    pub(crate) fn look_at_answer(&self, values: &[Value<'_>]) {
+        for watched in &self.watched {
+            if let Sought::Ranked { by: Ranks::Aggregate { number: aggregate, .. }, .. } = &watched.sought
+                && values.get(*aggregate).is_some_and(|value| number_in_text(value).is_some())
+            {
+                watched.show();
+            }
+        }
+    }
+
+    /// Looks at what the first rows are sorted by; and whether there may be more rows than are wanted.
+    pub(crate) fn look_at_order<'v>(&self, by: &Sort, is_cut: bool, values: impl Iterator<Item = Value<'v>>) {
+        let is_order = |watched: &&Watched| matches!(watched.sought, Sought::Ranked { by: Ranks::Order, .. });
+        let Some(watched) = self.watched.iter().find(is_order) else { return };
+        let mut rows = 0;
+        let numbers = values.take(ROWS_LOOKED_AT).inspect(|_| rows += 1);
+        let numbers: Vec<f64> = numbers.filter_map(|value| number_in_text(&value)).collect();
+        // Where rows are left out, nobody can tell by the others.
+        let is_ordered = numbers.is_sorted_by(|a, b| if by.descending { a >= b } else { a <= b });
+        if !is_ordered || is_cut && numbers.len() * 2 > rows {
+            watched.show();
+        }
+    }
+
+    /// What there is to warn of, as far as events were looked at.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        if self.has_looked.load(Relaxed) { told::warnings(self) } else { Vec::new() }
+    }
+}
+
+/// The number that a text reads as.
+fn number_in_text(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::Text(text) => number(text.text().as_bytes()),
+        _ => None,
     }
 }

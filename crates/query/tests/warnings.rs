@@ -13,7 +13,7 @@ fn events() -> Memory {
         let document = match n {
             0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h","Status":200}}"#),
             _ => format!(
-                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","Status":"Healthy"}}"#,
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","@tr":"x","Status":"Healthy"}}"#,
                 n.is_multiple_of(2)
             ),
         };
@@ -94,13 +94,13 @@ const MISLEADING: &[(&str, &str)] = &[
     ),
     (
         "select max(Code) from stream",
-        "`max(Code)` ranks texts, in which '10' comes before '9': every `Code` is a number in text; `max(ToNumber(Code))` reads \
+        "`max(Code)` ranks texts, in which '10' comes before '9', and `Code` has numbers in text; `max(ToNumber(Code))` reads \
          numbers in text",
     ),
     // Each part used to be warned of, as if it were a key.
     (
         "select count(*) from stream where x-request-id = 'a'",
-        "`x-request-id` was read as a subtraction; for the key of this name write `@Properties['x-request-id']`",
+        "`x-request-id` was read as arithmetic; for the key of this name write `@Properties['x-request-id']`",
     ),
     (
         "select count(*) from stream where Ship.User-Agent = 'a'",

@@ -7,7 +7,7 @@ use tamias::{EventId, Parameters, RunOptions, Statement, push_line};
 use crate::cli::ExportArgs;
 use crate::commands::query;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Written};
 use crate::screen::Screen;
 use crate::units::printable;
 
@@ -50,5 +50,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     write()?;
     let condition = args.condition.as_deref().unwrap_or_default();
     query::tell_warnings(&query::warnings(&rows, &store, condition, &asked)?);
+    query::tell_search(args.condition.as_deref(), &rows, &args.store);
+    let written = Written { rows: rows.stats().rows, ..Written::default() };
+    query::tell_none(&written, &Screen::of_stdout(), &args.period, &store.info()?);
     Ok(())
 }

@@ -10,17 +10,19 @@ use comfy_table::{ContentArrangement, Table, presets};
 use jiff::Timestamp;
 use tamias::{
     Expression, Info, Instant, Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions,
-    Statement, Store,
+    Statement, Store, Warning,
 };
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs, Showing};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
+use crate::misread::Misread;
 use crate::names::Names;
-use crate::nested;
+use crate::nested::{self, PATIENCE, after};
 use crate::output::{self, LATEST_ROWS, Latest, Look, Which, Written};
 use crate::output_file::OutputFile;
 use crate::pager::{Finished, Out};
+use crate::program;
 use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
@@ -339,6 +341,11 @@ fn bounds(period: &Period) -> Result<(Option<Instant>, Option<Instant>), Failure
 /// The text of a condition that was given by itself, to be part of a query; a place in its errors is one in this text.
 pub(crate) fn condition(text: Option<&str>, parameters: &Parameters) -> Result<String, Failure> {
     let Some(text) = text else { return Ok("true".to_owned()) };
+    let first = text.split_whitespace().next();
+    if first.is_some_and(|word| word.eq_ignore_ascii_case("where")) {
+        let error = "a condition stands here without `where`: leave that word out, as in 'Elapsed > 200'";
+        return Err(Failure::Query(error.to_owned()));
+    }
     Expression::prepare(text, parameters)?;
     // It may end with a comment.
     Ok(format!("({text}\n)"))
@@ -389,10 +396,31 @@ pub(crate) fn warnings(
     text: &str,
     query: &Query,
 ) -> Result<Vec<String>, Failure> {
-    let mut warnings: Vec<String> = rows.warnings().iter().map(ToString::to_string).collect();
-    warnings.extend(name_warnings(store, text)?);
-    warnings.extend(nested::warnings(store, query));
+    let mut found = rows.warnings();
+    let [level, message] = name_warnings(store, text)?;
+    // It is told where the level is instead.
+    found.retain(|warning| level.is_none() || *warning != Warning::NoLevels);
+    let is_unknown = found.iter().any(|warning| matches!(warning, Warning::UnknownKey { .. }));
+    let misread = if is_unknown { Misread::of(store, text, after(PATIENCE)) } else { Vec::new() };
+    let parts: Vec<&str> = misread.iter().flat_map(Misread::parts).collect();
+    found.retain(|warning| match warning {
+        Warning::UnknownKey { key, .. } | Warning::NeverNumber { key, .. } => !parts.contains(&key.as_str()),
+        _ => true,
+    });
+    let mut warnings: Vec<String> = found.iter().map(ToString::to_string).collect();
+    warnings.extend(misread.iter().map(Misread::warning));
+    warnings.extend(level.into_iter().chain(message));
+    warnings.extend(nested::warnings(store, query, &parts));
     Ok(warnings)
+}
+
+/// Whoever gives a single word as a condition, and no event has a key of that name, may look for a text.
+pub(crate) fn tell_search(condition: Option<&str>, rows: &Rows, store: &Path) {
+    let Some(word) = condition.map(str::trim) else { return };
+    let is_word = |key: &String| key == word;
+    if rows.warnings().iter().any(|told| matches!(told, Warning::UnknownKey { key, .. } if is_word(key))) {
+        tell!("to look for the text: {} search {} {word}", program::name(), store.display());
+    }
 }
 
 /// The number that is the only row.
@@ -410,9 +438,9 @@ pub(crate) fn tell_warnings(warnings: &[String]) {
 }
 
 /// What to say where a query names the level or the message, and the events have them under other keys.
-fn name_warnings(store: &Store, query: &str) -> Result<Vec<String>, Failure> {
+fn name_warnings(store: &Store, query: &str) -> Result<[Option<String>; 2], Failure> {
     if !query.contains("@Level") && !query.contains("@Message") {
-        return Ok(Vec::new());
+        return Ok([None, None]);
     }
     let first = format!("select @Data from stream limit {EVENTS_LOOKED_AT}");
     let first = Statement::parse(&first)?.bind(&Parameters::new())?;

@@ -14,10 +14,11 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     query::set_zone(&mut parameters, &args.period.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
     let screen = Screen::of_stdout();
-    // On a terminal no more than somebody can look at.
-    let most = args.events.or(screen.is_terminal().then_some(LATEST_ROWS));
+    // On a terminal no more than somebody can look at; one more tells whether there are others. Who says how many knows.
+    let most = args.events.map(|events| (events, events));
+    let most = most.or(screen.is_terminal().then_some((LATEST_ROWS, LATEST_ROWS + 1)));
     let (which, order) = match most {
-        Some(most) => (Which::Reversed(most), format!("order by time desc limit {}", most.saturating_add(1))),
+        Some((most, limit)) => (Which::Reversed(most), format!("order by time desc limit {limit}")),
         None => (Which::All, String::new()),
     };
     let found = found(args, &mut parameters);

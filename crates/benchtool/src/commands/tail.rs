@@ -10,10 +10,9 @@ use crate::failure::Failure;
 use crate::following::Following;
 use crate::instants::Shown;
 use crate::output::{Look, RowWriter, Which};
-use crate::pager::Out;
+use crate::pager::{Finished, Out};
 use crate::screen::Screen;
 use crate::signals;
-use crate::tell::tell;
 
 /// How often the store is asked for new events.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -38,12 +37,10 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let written = look.write_rows(&mut rows, Which::Reversed(u64::MAX), &mut out);
     let condition_text = args.condition.as_deref().unwrap_or_default();
     query::tell_warnings(&query::warnings(&rows, &store, condition_text, &latest)?);
+    query::tell_search(args.condition.as_deref(), &rows, &args.store);
     if !args.follow {
-        let is_none = written.as_ref().is_ok_and(|written| written.rows == 0);
-        out.finish(written)?;
-        if is_none && screen.is_terminal() {
-            tell!("no rows");
-        }
+        let Finished { done, .. } = out.finish(written)?;
+        done.iter().for_each(|written| query::tell_none(written, &screen, &args.period, &snapshot.info()));
         return Ok(());
     }
     written?;

@@ -37,3 +37,4 @@ mod tool;
 #[cfg(unix)]
 mod tour;
 mod upkeep;
+mod warnings;

@@ -291,6 +291,18 @@ fn a_query_that_says_no_limit_shows_the_latest_rows_and_says_so() {
     assert!(paged.contains("\npaged:1499\nshowing only the latest 1000 rows;"), "{paged}");
 }
 
+/// Who asked for two events was told to add a condition or a limit.
+#[test]
+fn nothing_is_told_of_what_was_left_out_on_demand() {
+    let folder = folder();
+    let event = |n: u32| format!("{{\"@t\":\"2024-05-29T10:00:0{n}Z\",\"@m\":\"hit {n}\"}}\n");
+    let events: String = (0..5).map(event).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events.as_bytes()).well();
+    let found = screen(folder.path(), 80, 24, "cat", &["search", "s", "hit", "-n", "2", "--no-pager"]);
+    assert_eq!(found.lines().count(), 2, "{found}");
+    assert!(found.contains("hit 3") && found.contains("hit 4"), "{found}");
+}
+
 #[test]
 fn what_is_longer_than_the_screen_goes_through_the_pager() {
     let folder = folder();

@@ -17,6 +17,7 @@ use crate::memory::Holding;
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
+use crate::watch::ROWS_LOOKED_AT;
 use crate::zone::Intervals;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -317,6 +318,7 @@ impl<'p> Groups<'p> {
         let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
         let mut meter = Meter::new(&control.interrupt);
         let mut values = Vec::new();
+        let mut looked_at = 0;
         for number in numbers {
             meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
@@ -331,6 +333,10 @@ impl<'p> Groups<'p> {
             for at in 0..grouping.aggregates.len() {
                 let first = first.take_if(|_| first_by == Some(at));
                 values.push(first.unwrap_or_else(|| states.finish(at, number)));
+            }
+            if looked_at < ROWS_LOOKED_AT {
+                looked_at += 1;
+                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
             }
             let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
                 take_row(grouping, keys, &values, &mut sorter, control)?;

@@ -216,6 +216,10 @@ impl<'p> Sorter<'p> {
         self.select();
         let order = RowOrder::new(self.sort, &self.rows);
         order.sort(&mut self.ranked, &mut Meter::new(&control.interrupt))?;
+        if let Some(by) = self.sort.first() {
+            let values = self.ranked.iter().map(|row| value_of(self.rows.json(row.id(), by.column)));
+            control.watch.look_at_order(by, self.limit < usize::MAX, values);
+        }
         Ok(SortedRows::new(self.rows, self.ranked))
     }
 }

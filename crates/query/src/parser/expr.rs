@@ -6,7 +6,7 @@ use crate::ast::{
     Arguments, Arithmetic, ArrayItem, Comparison, Name, Node, ObjectMember, ParsedExpr, Quantifier,
 };
 use crate::builtin::BuiltIn;
-use crate::error::{Flaw, longer};
+use crate::error::{Flaw, closest, longer};
 use crate::functions;
 use crate::lexer::{TokenKind, duration};
 use crate::span::Span;
@@ -391,11 +391,10 @@ fn unknown_builtin(span: Span, text: &str) -> Flaw {
     let flaw = Flaw::new(span, format!("there is no built-in called `{text}`"));
     let names: Vec<&str> = BuiltIn::names().collect();
     let property = format!("a property of that name is @Properties['{text}']");
-    let flaw = match longer(text, &names) {
+    match closest(text, names.iter().copied()).or_else(|| longer(text, &names)) {
         Some(name) => flaw.hint(format!("did you mean `{name}`? {property}")),
         None => flaw.hint(property),
-    };
-    flaw.suggest(text, names)
+    }
 }
 
 /// Builds a node, unless it nests too deep.

@@ -54,7 +54,25 @@ impl Parser<'_> {
         if self.at_symbol("|") && self.followed_by("|") {
             return flaw.hint(foreign_advice("||").unwrap_or_default());
         }
-        flaw
+        match self.colon_in_name() {
+            Some(meant) if self.at_symbol(":") => flaw.hint(format!("the key of this name is {meant}")),
+            _ => flaw,
+        }
+    }
+
+    /// The key that is meant by `client:port`, where the colon is the next token.
+    fn colon_in_name(&self) -> Option<String> {
+        let is_part = |part: char| part.is_alphanumeric() || "_.:-/".contains(part);
+        let (before, behind) = self.query.split_at_checked(self.token.span.start)?;
+        let before = before.get(before.rfind(|part| !is_part(part)).map_or(0, |at| at + 1)..)?;
+        let behind = behind.get(..behind.find(|part| !is_part(part)).unwrap_or(behind.len()))?;
+        if before.is_empty() || behind.len() < 2 {
+            return None;
+        }
+        Some(match before.rsplit_once('.') {
+            Some((of, name)) => format!("{of}['{name}{behind}']"),
+            None => format!("@Properties['{before}{behind}']"),
+        })
     }
 
     /// Behind the last clause that was read stands something else than the end. Up to `from` that is the list of columns.

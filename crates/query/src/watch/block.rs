@@ -1,11 +1,10 @@
 //! What can be told of a block: by its statistics, or by its bytes.
 
-use crate::expr::DEFAULT_LEVEL;
-use crate::statistics::{Key, Statistics, spelled};
-use crate::value::Kind;
+use super::level::{LEVELS_MAX, Level};
+use crate::statistics::{Key, Statistics, Values, spelled};
 
 /// What is known of the values of a key in a block.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     pub(super) is_there: bool,
     /// Whether there are numbers, and texts; or whether there may be.
@@ -14,20 +13,85 @@ pub(super) struct Known {
     pub(super) booleans: bool,
     pub(super) arrays: bool,
     pub(super) objects: bool,
-    /// Whether there are texts that do not read as numbers, or may be.
-    pub(super) words: bool,
-    /// Whether there are texts that do, or may be.
-    pub(super) digits: bool,
+    /// What the texts are like, if that was asked for and is known.
+    pub(super) in_text: Option<InText>,
+}
+
+impl Known {
+    /// Which kinds of values there are.
+    fn kinds(self) -> [bool; 5] {
+        [self.numbers, self.texts, self.booleans, self.arrays, self.objects]
+    }
+
+    /// Takes in what is known of other events.
+    pub(super) fn add(&mut self, other: Known) {
+        self.is_there |= other.is_there;
+        self.numbers |= other.numbers;
+        self.texts |= other.texts;
+        self.booleans |= other.booleans;
+        self.arrays |= other.arrays;
+        self.objects |= other.objects;
+    }
+
+    pub(super) fn has_values(self) -> bool {
+        self.kinds().contains(&true)
+    }
+
+    /// Whether some value here and one there are of one kind.
+    pub(super) fn shares_kind(self, other: Known) -> bool {
+        self.kinds().into_iter().zip(other.kinds()).any(|(here, there)| here && there)
+    }
+}
+
+/// How many events have which texts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InText {
+    pub(super) numbers: u64,
+    /// Texts that are no numbers. What has neither a letter nor a digit, as `-`, only takes the place of a value.
+    pub(super) others: u64,
+    /// The lengths of the numbers.
+    pub(super) shortest: usize,
+    pub(super) longest: usize,
+}
+
+impl Default for InText {
+    fn default() -> InText {
+        InText { numbers: 0, others: 0, shortest: usize::MAX, longest: 0 }
+    }
+}
+
+impl InText {
+    fn meet(&mut self, text: &[u8], events: u64) {
+        if is_number(text) {
+            self.numbers += events;
+            self.shortest = self.shortest.min(text.len());
+            self.longest = self.longest.max(text.len());
+        } else if text.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+            self.others += events;
+        }
+    }
+
+    pub(super) fn add(&mut self, other: InText) {
+        self.numbers += other.numbers;
+        self.others += other.others;
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+    }
 }
 
 /// What can be told of a block.
 pub(super) trait Look {
-    /// What is known of a key; none where that is nothing.
-    fn known(&self, name: &str) -> Option<Known>;
-    /// Gives each level that events have, and its kind, of texts and numbers: whether those are all.
-    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool;
+    /// What is known of a key, and if it is asked for, what its texts are like; none where nothing is known.
+    fn known(&self, name: &str, reads_texts: bool) -> Option<Known>;
+    /// Gives each level that events have: whether those are all.
+    fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool;
     /// Gives the names of keys.
     fn names(&self, each: &mut dyn FnMut(&str));
+
+    /// Whether there is such a key, or may be.
+    fn has(&self, name: &str) -> bool {
+        self.known(name, false).is_none_or(|known| known.is_there)
+    }
 }
 
 /// The key of an event's level.
@@ -37,59 +101,51 @@ pub(super) const LEVEL: &str = "@l";
 pub(super) struct Told<'s, 'b>(pub(super) &'s Statistics<'b>);
 
 impl Look for Told<'_, '_> {
-    fn known(&self, name: &str) -> Option<Known> {
+    fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
         match self.0.key(name) {
             Key::Unknown => None,
             Key::Absent => Some(Known::default()),
-            Key::Present(facts) => match facts.values {
-                Some(values) => {
-                    let is_any = |is_sought: fn(&[u8]) -> bool| match values.listed_strings {
-                        Some(mut listed) => listed.any(|(text, _)| is_sought(text)),
-                        None => values.strings > 0,
-                    };
-                    Some(Known {
-                        is_there: true,
-                        numbers: values.numbers > 0,
-                        texts: values.strings > 0,
-                        booleans: values.truth.count > 0 || values.falsehood.count > 0,
-                        arrays: values.arrays > 0,
-                        objects: values.maps > 0,
-                        words: is_any(|text| !is_number(text)),
-                        digits: is_any(is_number),
-                    })
-                }
+            Key::Present(facts) => Some(match facts.values {
+                Some(values) => Known {
+                    is_there: true,
+                    numbers: values.numbers > 0,
+                    texts: values.strings > 0,
+                    booleans: values.truth.count > 0 || values.falsehood.count > 0,
+                    arrays: values.arrays > 0,
+                    objects: values.maps > 0,
+                    in_text: if reads_texts { in_text(&values) } else { None },
+                },
                 // An event has it twice.
-                None => Some(Known {
+                None => Known {
                     is_there: true,
                     numbers: true,
                     texts: true,
                     booleans: true,
                     arrays: true,
                     objects: true,
-                    words: true,
-                    digits: true,
-                }),
-            },
+                    in_text: None,
+                },
+            }),
         }
     }
 
-    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool {
+    fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool {
         match self.0.key(LEVEL) {
             Key::Unknown => false,
             Key::Absent => {
-                each(DEFAULT_LEVEL, Kind::String);
+                each(Level::Default);
                 true
             }
             Key::Present(facts) => {
                 let Some(values) = facts.values else { return false };
                 if values.missing.count > 0 {
-                    each(DEFAULT_LEVEL, Kind::String);
+                    each(Level::Default);
                 }
                 let (Some(texts), Some(numbers)) = (values.listed_strings, values.listed_numbers) else {
                     return false;
                 };
-                texts.for_each(|(level, _)| each(&String::from_utf8_lossy(level), Kind::String));
-                numbers.for_each(|(level, _)| each(&String::from_utf8_lossy(level), Kind::Number));
+                texts.for_each(|(level, _)| each(Level::Text(&String::from_utf8_lossy(level))));
+                numbers.for_each(|(level, _)| each(Level::Number(&String::from_utf8_lossy(level))));
                 true
             }
         }
@@ -98,6 +154,13 @@ impl Look for Told<'_, '_> {
     fn names(&self, each: &mut dyn FnMut(&str)) {
         self.0.keys().flatten().for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
     }
+}
+
+/// What the texts of a key are like, if they are listed.
+fn in_text(values: &Values<'_>) -> Option<InText> {
+    let mut texts = InText::default();
+    values.listed_strings?.for_each(|(text, tally)| texts.meet(text, u64::from(tally.count)));
+    Some(texts)
 }
 
 /// Searched for in a block's bytes. What looks like a key may be nested, or stand in a text: then nothing is said of it.
@@ -120,18 +183,18 @@ impl Searched<'_> {
 }
 
 impl Look for Searched<'_> {
-    fn known(&self, name: &str) -> Option<Known> {
+    fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
         let mut known = Known::default();
+        let mut texts = InText::default();
         for value in self.behind(name)? {
             known.is_there = true;
             match value.first() {
                 Some(b'"') => {
                     known.texts = true;
-                    let end = value.get(1..).and_then(|text| memchr::memchr(b'"', text));
-                    let text = end.and_then(|end| value.get(1..=end));
-                    let is_number = text.is_some_and(is_number);
-                    known.words |= !is_number;
-                    known.digits |= is_number;
+                    if reads_texts {
+                        let end = value.get(1..).and_then(|text| memchr::memchr(b'"', text));
+                        texts.meet(end.and_then(|end| value.get(1..=end)).unwrap_or_default(), 1);
+                    }
                 }
                 Some(b'-' | b'0'..=b'9') => known.numbers = true,
                 Some(b't' | b'f') => known.booleans = true,
@@ -139,29 +202,38 @@ impl Look for Searched<'_> {
                 Some(b'{') => known.objects = true,
                 _ => {}
             }
-            if known.words && known.digits && known.numbers {
+            if known.numbers && texts.numbers > 0 && texts.others > 0 {
                 break;
             }
         }
+        known.in_text = reads_texts.then_some(texts);
         Some(known)
     }
 
-    fn levels(&self, each: &mut dyn FnMut(&str, Kind)) -> bool {
+    fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool {
         let mut count = 0;
+        let mut seen: Vec<&[u8]> = Vec::new();
         for value in self.behind(LEVEL).into_iter().flatten() {
             count += 1;
-            let (text, kind) = match value.strip_prefix(b"\"") {
-                Some(text) => (text.get(..memchr::memchr(b'"', text).unwrap_or(0)), Kind::String),
-                None => {
-                    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                    (value.get(..digits), Kind::Number)
-                }
+            let level = match value.strip_prefix(b"\"") {
+                Some(text) => text.get(..memchr::memchr(b'"', text).unwrap_or(0)),
+                None => value.get(..value.iter().take_while(|byte| byte.is_ascii_digit()).count()),
             };
-            let text = text.filter(|text| !text.is_empty());
-            text.iter().for_each(|text| each(&String::from_utf8_lossy(text), kind));
+            let level = level.unwrap_or_default();
+            if level.is_empty() || seen.contains(&level) {
+                continue;
+            }
+            if seen.len() < LEVELS_MAX {
+                seen.push(level);
+            }
+            let level = String::from_utf8_lossy(level);
+            match value.first() {
+                Some(b'"') => each(Level::Text(&level)),
+                _ => each(Level::Number(&level)),
+            }
         }
         if count < self.events {
-            each(DEFAULT_LEVEL, Kind::String);
+            each(Level::Default);
         }
         true
     }
@@ -176,15 +248,19 @@ impl Look for Searched<'_> {
     }
 }
 
-/// Whether a text reads as a number. One that begins with zeros is rather a name made of digits.
-pub(super) fn is_number(text: &[u8]) -> bool {
+/// The number that a text reads as. One that begins with zeros is rather a name made of digits.
+pub(super) fn number(text: &[u8]) -> Option<f64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let may_be = match digits {
         [b'0', second, ..] => !second.is_ascii_digit(),
         [first, ..] => first.is_ascii_digit(),
         [] => false,
     };
-    may_be && std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok())
+    if may_be { std::str::from_utf8(text).ok()?.parse().ok() } else { None }
+}
+
+pub(super) fn is_number(text: &[u8]) -> bool {
+    number(text).is_some()
 }
 
 /// Of so many documents of a block the keys are remembered.

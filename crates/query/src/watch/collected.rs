@@ -2,7 +2,7 @@
 
 use super::block::is_number;
 use super::level::{GivenLevel, GivenLike, LEVELS_MAX};
-use super::sought::Sought;
+use super::sought::{Ranks, Reading, Sought, TakesNumbers};
 use crate::ast::{Arithmetic, Comparison};
 use crate::builtin::property_name;
 use crate::expr::{Computed, Expr, Like, LikeForm, Printed};
@@ -25,38 +25,12 @@ impl Collected<'_> {
             Expr::Slot(_) => self.key(expr, None),
             Expr::Path(_) => return self.key(expr, None),
             Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number, None),
-            Expr::Compare { op, left, right, ci } => match (&**left, &**right) {
-                (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
-                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
-                    let given = GivenLevel::Text(text.text().into_owned());
-                    match op {
-                        Comparison::Equal if !ci => self.level(given, false),
-                        Comparison::NotEqual if !ci => self.level(given, true),
-                        _ => {}
-                    }
-                }
-                (of, Expr::Constant(Value::Text(text))) => {
-                    self.value(of, op.sign(), Compared::Text, quoted(text));
-                }
-                (Expr::Constant(Value::Text(text)), of) => {
-                    self.value(of, op.flipped().sign(), Compared::Text, quoted(text));
-                }
-                // `Application = Shop`: a text without its quotes reads as a key.
-                (of, key @ (Expr::Slot(_) | Expr::Path(_))) => {
-                    if matches!(of, Expr::Slot(_) | Expr::Path(_)) {
-                        self.key(of, None);
-                    }
-                    let text = self.text(key);
-                    self.key(key, (!text.contains('\'')).then(|| format!("'{text}'")));
-                }
-                _ => {}
-            },
+            Expr::Compare { op, left, right, ci } => self.compared(*op, left, right, *ci),
             Expr::InSet { left, set, negated } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
                 for value in set.values().iter().take(LEVELS_MAX) {
-                    if let Value::Text(text) = value
-                        && !set.ci()
-                    {
-                        self.level(GivenLevel::Text(text.text().into_owned()), *negated);
+                    if let Value::Text(text) = value {
+                        let given = GivenLevel::Text { text: text.text().into_owned(), ci: set.ci() };
+                        self.level(given, *negated);
                     }
                 }
             }
@@ -83,57 +57,113 @@ impl Collected<'_> {
             Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
                 self.value(left, "like", Compared::Text, None);
             }
-            // `headers.User-Agent`: the parts behind the first are keys of the top level here.
-            Expr::Arithmetic(..) => {
-                if let Some((of, name, parts)) = self.hyphenated(expr) {
+            Expr::Arithmetic(op, a, b) => {
+                self.operands(expr, &[a, b], matches!(op, Arithmetic::Add | Arithmetic::Subtract));
+                // `headers.User-Agent`: the parts behind the first are keys of the top level here.
+                if let Some((name, first, parts)) = self.hyphenated(expr)
+                    && let Expr::Path(_) = first
+                    && let Some((of, name)) = name.rsplit_once('.')
+                {
                     let meant = format!("{of}['{name}']");
                     parts.into_iter().for_each(|part| self.key(part, Some(meant.clone())));
                 }
+            }
+            Expr::Negate(of) => self.operands(expr, &[of], false),
+            Expr::Member(of, _) | Expr::Element(of, _) => self.within(of, self.text(expr)),
+            Expr::Quantified { collection, .. } => {
+                self.within(collection, format!("{}[?]", self.text(collection)));
             }
             _ => {}
         }
         expr.children().into_iter().for_each(|child| self.expr(child));
         // Behind the keys of its parts.
         if let Expr::Arithmetic(..) = expr
-            && let Some(parts) = self.subtracted(expr)
+            && let Some((name, Expr::Slot(_), _)) = self.hyphenated(expr)
         {
-            let name = |slot: &usize| self.names.get(*slot).map(|name| &**name);
-            let name = parts.iter().filter_map(name).collect::<Vec<&str>>().join("-").into();
+            let mut parts = Vec::new();
+            crate::plan::collect_slots(expr, &mut parts);
             let parts = parts.iter().filter_map(|slot| self.shown.get(*slot).cloned()).collect();
-            self.push(Sought::Hyphens { name, parts });
+            self.push(Sought::Hyphens { name: name.into(), parts });
         }
     }
 
-    /// The slots of `a - b - c`.
-    fn subtracted(&self, expr: &Expr) -> Option<Vec<usize>> {
+    /// Of `a.b - c / d` the name that it is together, `a.b-c/d`, what it begins with, and the other parts.
+    fn hyphenated<'e>(&self, expr: &'e Expr) -> Option<(String, &'e Expr, Vec<&'e Expr>)> {
         match expr {
-            Expr::Slot(slot) => Some(vec![*slot]),
-            Expr::Arithmetic(Arithmetic::Subtract, a, b) => {
-                let Expr::Slot(last) = **b else { return None };
-                let mut slots = self.subtracted(a)?;
-                slots.push(last);
-                Some(slots)
+            Expr::Slot(slot) => Some((self.names.get(*slot)?.to_string(), expr, Vec::new())),
+            Expr::Path(_) => Some((self.text(expr), expr, Vec::new())),
+            Expr::Arithmetic(op @ (Arithmetic::Subtract | Arithmetic::Divide), a, b) => {
+                let ((a, first, mut parts), (b, second, others)) = (self.hyphenated(a)?, self.hyphenated(b)?);
+                parts.push(second);
+                parts.extend(others);
+                Some((format!("{a}{}{b}", op.sign()), first, parts))
             }
             _ => None,
         }
     }
 
-    /// Of `a.b - c - d` the path of the object, `a`, the name that the rest is together, `b-c-d`, and the parts that are read as keys.
-    fn hyphenated<'e>(&self, expr: &'e Expr) -> Option<(String, String, Vec<&'e Expr>)> {
-        match expr {
-            Expr::Path(_) => {
+    fn compared(&mut self, op: Comparison, left: &Expr, right: &Expr, ci: bool) {
+        match (left, right) {
+            (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
+            | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
+                if let Comparison::Equal | Comparison::NotEqual = op {
+                    let given = GivenLevel::Text { text: text.text().into_owned(), ci };
+                    self.level(given, op == Comparison::NotEqual);
+                }
+            }
+            (of, Expr::Constant(Value::Text(text))) => {
+                self.value(of, op.sign(), Compared::Text, quoted(text));
+            }
+            (Expr::Constant(Value::Text(text)), of) => {
+                self.value(of, op.flipped().sign(), Compared::Text, quoted(text));
+            }
+            // `Application = Shop`: a text without its quotes reads as a key.
+            (of, key @ (Expr::Slot(_) | Expr::Path(_))) => {
+                if matches!(of, Expr::Slot(_) | Expr::Path(_)) {
+                    self.key(of, None);
+                }
+                self.pair(of, key, op.sign());
+                let text = self.text(key);
+                self.key(key, (!text.contains('\'')).then(|| format!("'{text}'")));
+            }
+            _ => {}
+        }
+    }
+
+    /// Keys that are compared with each other.
+    fn pair(&mut self, left: &Expr, right: &Expr, operator: &'static str) {
+        if let (Some((left, left_key)), Some((right, right_key))) = (self.slot(left), self.slot(right)) {
+            let (names, keys) = ([left, right], [left_key, right_key]);
+            self.push(Sought::Pair { keys, names, operator, met: Mutex::default() });
+        }
+    }
+
+    /// Keys that have to be numbers.
+    fn operands(&mut self, expr: &Expr, operands: &[&Expr], is_sum: bool) {
+        for operand in operands {
+            if let Some((name, key)) = self.slot(operand) {
                 let text = self.text(expr);
-                let (of, name) = text.rsplit_once('.')?;
-                Some((of.to_owned(), name.to_owned(), Vec::new()))
+                let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+                let expression = inner.unwrap_or(&text).to_owned();
+                self.push(Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum }, key, name });
             }
-            Expr::Arithmetic(Arithmetic::Subtract, a, b) => {
-                let Expr::Slot(last) = **b else { return None };
-                let (of, name, mut parts) = self.hyphenated(a)?;
-                parts.push(b);
-                Some((of, format!("{name}-{}", self.names.get(last)?), parts))
-            }
-            _ => None,
         }
+    }
+
+    /// What lies within the value of a key: `log['level']`, `Tags[0]`, `Tags[?]`.
+    fn within(&mut self, of: &Expr, text: String) {
+        if let Some((name, _)) = self.slot(of)
+            && property_name(&name).is_some()
+        {
+            let readings = vec![Reading { name, is_within: true }];
+            self.push(Sought::Key { text, readings, meant: None });
+        }
+    }
+
+    /// The name of a slot, and the same as the language writes it.
+    fn slot(&self, expr: &Expr) -> Option<(Box<str>, String)> {
+        let Expr::Slot(slot) = expr else { return None };
+        Some((self.names.get(*slot)?.clone(), self.shown.get(*slot)?.clone()))
     }
 
     fn text(&self, expr: &Expr) -> String {
@@ -141,17 +171,27 @@ impl Collected<'_> {
     }
 
     /// An aggregate of numbers, or one that ranks values.
-    pub(super) fn aggregate(&mut self, aggregate: &Aggregate) {
+    pub(super) fn aggregate(&mut self, number: usize, aggregate: &Aggregate) {
         let function = aggregate.function;
         let takes_texts = function.takes(Kind::String);
-        let ranks = takes_texts && !function.takes(Kind::Array) && !function.takes(Kind::Null);
-        if let Expr::Slot(slot) = aggregate.argument
-            && (ranks || !takes_texts && function.takes(Kind::Number))
-            && let (Some(name), Some(key)) = (self.names.get(slot), self.shown.get(slot))
-        {
-            let (key, name) = (key.clone(), name.clone());
-            self.push(Sought::Number { aggregate: function.text(&key), key, name, ranks });
+        let Some((name, key)) = self.slot(&aggregate.argument) else { return };
+        let text = function.text(&key);
+        if !takes_texts && function.takes(Kind::Number) {
+            self.push(Sought::Number { of: TakesNumbers::Aggregate(text), key, name });
+        } else if takes_texts && !function.takes(Kind::Array) && !function.takes(Kind::Null) {
+            self.ranked(Ranks::Aggregate { text, number }, key, name);
         }
+    }
+
+    /// What rows are sorted by first.
+    pub(super) fn order(&mut self, by: &Expr) {
+        if let Some((name, key)) = self.slot(by) {
+            self.ranked(Ranks::Order, key, name);
+        }
+    }
+
+    fn ranked(&mut self, by: Ranks, key: String, name: Box<str>) {
+        self.push(Sought::Ranked { by, key, name, texts: Mutex::default() });
     }
 
     /// A key of events: none that stands for a built-in, since most events lack some of those.
@@ -160,9 +200,13 @@ impl Collected<'_> {
             Expr::Path(readings) => readings.as_slice(),
             other => std::slice::from_ref(other),
         };
-        let names: Vec<Box<str>> = readings.iter().filter_map(|reading| self.name(reading)).collect();
-        if names.iter().all(|name| property_name(name).is_some()) && !names.is_empty() {
-            self.push(Sought::Key { text: self.text(expr), names, meant });
+        let reading = |reading: &Expr| {
+            let is_within = !matches!(reading, Expr::Slot(_));
+            Some(Reading { name: self.name(reading)?, is_within })
+        };
+        let readings: Vec<Reading> = readings.iter().filter_map(reading).collect();
+        if readings.iter().all(|reading| property_name(&reading.name).is_some()) && !readings.is_empty() {
+            self.push(Sought::Key { text: self.text(expr), readings, meant });
         }
     }
 
@@ -175,12 +219,13 @@ impl Collected<'_> {
     }
 
     fn value(&mut self, of: &Expr, operator: &'static str, with: Compared, quoted: Option<String>) {
-        let (slot, key) = match of {
-            Expr::Slot(slot) => (slot, self.shown.get(*slot).cloned()),
-            Expr::BuiltIn(Computed::Level { level }) => (level, Some("@Level".to_owned())),
-            _ => return,
+        let found = match of {
+            Expr::BuiltIn(Computed::Level { level }) => {
+                self.names.get(*level).map(|name| (name.clone(), "@Level".to_owned()))
+            }
+            of => self.slot(of),
         };
-        if let (Some(name), Some(key)) = (self.names.get(*slot).cloned(), key) {
+        if let Some((name, key)) = found {
             self.push(Sought::Value { key, name, operator, with, quoted });
         }
     }
@@ -192,12 +237,18 @@ impl Collected<'_> {
     fn push(&mut self, sought: Sought) {
         let is_same = |known: &Sought| match (known, &sought) {
             (Sought::Key { text, .. }, Sought::Key { text: other, .. }) => text == other,
-            (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given.text() == other.text(),
+            (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given.is_same(other),
             (
                 Sought::Value { name, operator, with, .. },
                 Sought::Value { name: other, operator: other_operator, with: other_with, .. },
             ) => name == other && operator == other_operator && with == other_with,
-            (Sought::Number { aggregate, .. }, Sought::Number { aggregate: other, .. }) => aggregate == other,
+            (Sought::Number { of, name, .. }, Sought::Number { of: other, name: other_name, .. }) => {
+                of == other && name == other_name
+            }
+            (Sought::Ranked { by, .. }, Sought::Ranked { by: other, .. }) => by == other,
+            (Sought::Pair { keys, operator, .. }, Sought::Pair { keys: other, operator: sign, .. }) => {
+                keys == other && operator == sign
+            }
             (Sought::Hyphens { name, .. }, Sought::Hyphens { name: other, .. }) => name == other,
             _ => false,
         };
@@ -208,9 +259,7 @@ impl Collected<'_> {
 }
 
 /// Most things that a query watches for.
-
 const WATCHED_MAX: usize = 100;
-/// Most levels of one set that are watched for.
 
 /// A text that is a number in quotes.
 fn quoted(text: &Text<'_>) -> Option<String> {

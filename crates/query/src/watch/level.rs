@@ -1,13 +1,17 @@
 //! Levels as queries name them, and as events have them.
 
+use super::sought::{Sought, Watched};
+use crate::error::closest;
 use crate::expr::Like;
 use crate::value::Text;
+use crate::warning::Warning;
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 /// A level as a query names it.
 #[derive(Debug)]
 pub(super) enum GivenLevel {
-    Text(String),
+    Text { text: String, ci: bool },
     Like(Box<GivenLike>),
 }
 
@@ -21,43 +25,157 @@ pub(super) struct GivenLike {
 impl GivenLevel {
     pub(super) fn text(&self) -> &str {
         match self {
-            GivenLevel::Text(text) => text,
+            GivenLevel::Text { text, .. } => text,
             GivenLevel::Like(given) => given.pattern.source(),
         }
     }
 
+    pub(super) fn is_same(&self, other: &GivenLevel) -> bool {
+        let ci = |given: &GivenLevel| matches!(given, GivenLevel::Text { ci: true, .. });
+        self.text() == other.text() && ci(self) == ci(other)
+    }
+
     pub(super) fn is_match(&self, level: &str) -> bool {
         match self {
-            GivenLevel::Text(text) => text == level,
+            GivenLevel::Text { text, ci: false } => text == level,
+            GivenLevel::Text { text, ci: true } => text.eq_ignore_ascii_case(level),
             GivenLevel::Like(given) => given.pattern.is_match(&Text::from(level)),
         }
     }
 
-    pub(super) fn is_match_in_other_case(&self, level: &str) -> bool {
-        match self {
-            GivenLevel::Text(text) => text.eq_ignore_ascii_case(level),
-            GivenLevel::Like(given) => {
-                given.in_any_case.as_ref().is_some_and(|pattern| pattern.is_match(&Text::from(level)))
+    fn is_match_in_other_case(&self, level: &str) -> bool {
+        !self.is_match(level)
+            && match self {
+                GivenLevel::Text { text, .. } => text.eq_ignore_ascii_case(level),
+                GivenLevel::Like(given) => {
+                    given.in_any_case.as_ref().is_some_and(|pattern| pattern.is_match(&Text::from(level)))
+                }
             }
+    }
+
+    /// The condition that the level meets in these spellings too.
+    fn condition(&self, others: &[String]) -> String {
+        match self {
+            GivenLevel::Text { text, ci } => {
+                let all = [text].into_iter().chain(others).map(|level| format!("'{level}'"));
+                let all = all.collect::<Vec<String>>().join(", ");
+                format!("@Level in [{all}]{}", if *ci { " ci" } else { "" })
+            }
+            GivenLevel::Like(given) => format!("@Level like '{}' ci", given.pattern.source()),
         }
+    }
+
+    /// Whether a level is the same one in another spelling: in another case, or cut short, as `err` and `WARN` are.
+    fn is_spelt_otherwise(&self, level: &str) -> bool {
+        let begins = |text: &str, with: &str| {
+            !with.is_empty() && text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with))
+        };
+        let is_short = match self {
+            GivenLevel::Text { text, .. } => begins(text, level) || begins(level, text),
+            GivenLevel::Like(_) => false,
+        };
+        !self.is_match(level) && (is_short || self.is_match_in_other_case(level))
     }
 }
 
-/// Levels that events have, none of which is the one that is sought.
-#[derive(Debug, Default)]
-pub(super) struct Levels {
-    /// One that differs only in case.
-    pub(super) in_other_case: Option<String>,
-    pub(super) all: BTreeSet<String>,
+/// A level that was met.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Level<'l> {
+    /// Of an event that tells none.
+    Default,
+    Text(&'l str),
+    Number(&'l str),
 }
 
+/// The levels that were met, as far as they matter to one that is sought.
+#[derive(Debug, Default)]
+pub(super) struct Levels {
+    /// Other spellings of the one that is sought.
+    otherwise: BTreeSet<String>,
+    /// Those that are texts.
+    texts: BTreeSet<String>,
+    /// All, as the language writes them.
+    all: BTreeSet<String>,
+}
+
+impl Levels {
+    /// Takes in a level. True if it is the one that is sought.
+    pub(super) fn meet(&mut self, given: &GivenLevel, level: Level<'_>) -> bool {
+        let text = match level {
+            Level::Default => crate::expr::DEFAULT_LEVEL,
+            Level::Text(text) => text,
+            Level::Number(number) => {
+                if self.all.len() < LEVELS_MAX {
+                    self.all.insert(number.to_owned());
+                }
+                return false;
+            }
+        };
+        if given.is_match(text) {
+            return true;
+        }
+        if self.otherwise.len() < LEVELS_MAX && given.is_spelt_otherwise(text) {
+            self.otherwise.insert(text.to_owned());
+        }
+        if self.all.len() < LEVELS_MAX && !self.texts.contains(text) {
+            self.texts.insert(text.to_owned());
+            self.all.insert(format!("'{text}'"));
+        }
+        false
+    }
+}
+
+/// What there is to warn of the levels that a query names.
+pub(super) fn warnings(watched: &[Watched]) -> Vec<Warning> {
+    let levels = || {
+        watched.iter().filter_map(|watched| match &watched.sought {
+            Sought::Level { given, is_excluded, met } => Some((watched, given, *is_excluded, met)),
+            _ => None,
+        })
+    };
+    // Where one of the query's levels is there, the query speaks of levels as the events do.
+    let has_found = levels().any(|(watched, ..)| watched.is_found());
+    let is_named = |level: &String| levels().any(|(_, given, ..)| given.is_match(level));
+    let warning =
+        |(watched, given, is_excluded, met): (&Watched, &GivenLevel, bool, &std::sync::Mutex<Levels>)| {
+            let met = met.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = given.text();
+            let mut otherwise = met.otherwise.iter().filter(|level| !is_named(level)).peekable();
+            if watched.is_found() {
+                otherwise.peek()?;
+                let others: Vec<String> = otherwise.cloned().collect();
+                let condition = given.condition(&others);
+                return Some(Warning::OtherSpellings { given: text.to_owned(), others, condition });
+            }
+            if watched.is_settled() {
+                return None;
+            }
+            let in_other_case = otherwise.clone().find(|level| given.is_match_in_other_case(level));
+            if let Some(stored) = in_other_case {
+                return Some(Warning::LevelCase { given: text.to_owned(), stored: stored.clone() });
+            }
+            let speaks_of_clef = CLEF_LEVELS.iter().any(|level| given.is_match(level));
+            let has_clef = CLEF_LEVELS.iter().any(|level| met.texts.contains(*level));
+            let unnamed = met.texts.iter().filter(|level| !is_named(level));
+            let is_misspelt = closest(text, unnamed.map(String::as_str)).is_some();
+            let is_fine = match otherwise.peek() {
+                Some(_) => false,
+                None if met.all.is_empty() => true,
+                None if is_misspelt => false,
+                None if has_found => true,
+                // Nothing is wrong with leaving out what is not there.
+                None if is_excluded => !speaks_of_clef || has_clef,
+                // Nothing is wrong where no event has just that one of the levels that are usual there.
+                None => speaks_of_clef && has_clef,
+            };
+            let levels = || met.all.iter().cloned().collect();
+            (!is_fine).then(|| Warning::UnknownLevel { given: text.to_owned(), levels: levels() })
+        };
+    levels().filter_map(warning).collect()
+}
+
+/// Most levels of one set that are watched for.
 pub(super) const LEVELS_MAX: usize = 20;
 
 /// The levels of CLEF.
 const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"];
-
-/// Whether a level is one of those that events have others of: nothing is wrong where no event has just that one.
-pub(super) fn is_absent_only(given: &GivenLevel, levels: &BTreeSet<String>) -> bool {
-    CLEF_LEVELS.iter().any(|level| given.is_match(level))
-        && levels.iter().any(|level| CLEF_LEVELS.contains(&level.trim_matches('\'')))
-}

@@ -1,19 +1,19 @@
 //! What is watched for, and what was met of it.
 
-use super::block::Known;
+use super::block::{InText, Known};
 use super::level::{GivenLevel, Levels};
 use crate::value::Kind;
 use crate::warning::Compared;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// What is watched for.
 #[derive(Debug)]
 pub(super) enum Sought {
-    /// A key, by any of the names that it may have: of a dotted path there are several.
+    /// A key, by any of the ways in which its path may be read.
     Key {
         text: String,
-        names: Vec<Box<str>>,
+        readings: Vec<Reading>,
         /// What was probably meant, if there is no such key.
         meant: Option<String>,
     },
@@ -26,30 +26,124 @@ pub(super) enum Sought {
         /// The text that it is compared with, if that is a number in quotes: then only such texts can be compared.
         quoted: Option<String>,
     },
-    /// A number as the value of a key that an aggregate takes; or a text that is none, where the aggregate ranks values.
-    Number { aggregate: String, key: String, name: Box<str>, ranks: bool },
-    /// A key whose name is what the query subtracts, and the keys of the parts.
+    /// Values of one kind under two keys that are compared with each other.
+    Pair { keys: [String; 2], names: [Box<str>; 2], operator: &'static str, met: Mutex<[Known; 2]> },
+    /// A number as the value of a key that arithmetic or an aggregate takes.
+    Number { of: TakesNumbers, key: String, name: Box<str> },
+    /// Something else than numbers in text as the values of a key that are ranked.
+    Ranked { by: Ranks, key: String, name: Box<str>, texts: Mutex<InText> },
+    /// A key whose name is what the query subtracts or divides, and the keys of the parts.
     Hyphens { name: Box<str>, parts: Vec<String> },
     /// A level, or those that fit a pattern; and which levels events have instead.
     Level { given: GivenLevel, is_excluded: bool, met: Mutex<Levels> },
+}
+
+/// What takes numbers, as the language writes it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TakesNumbers {
+    Aggregate(String),
+    /// An expression; and whether it adds or subtracts, as is done with times too.
+    Arithmetic {
+        expression: String,
+        is_sum: bool,
+    },
+}
+
+/// What ranks values.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ranks {
+    /// The aggregate of this number.
+    Aggregate { text: String, number: usize },
+    /// The order of rows.
+    Order,
+}
+
+/// A way in which a path may be read: by a key of the top level.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) name: Box<str>,
+    /// What is meant lies within that.
+    pub(super) is_within: bool,
+}
+
+impl Reading {
+    pub(super) fn is_found(&self, known: Known) -> bool {
+        if self.is_within { known.objects || known.arrays } else { known.is_there }
+    }
 }
 
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) sought: Sought,
     /// It was found, or cannot be told: nothing is to be said of it.
-    pub(super) is_settled: AtomicBool,
+    is_settled: AtomicBool,
+    /// It was found, though more may be said of it.
+    is_found: AtomicBool,
     /// Events have the key of a value that is sought.
-    pub(super) is_there: AtomicBool,
+    is_there: AtomicBool,
     /// And such values there.
-    pub(super) has_texts: AtomicBool,
-    pub(super) has_booleans: AtomicBool,
-    pub(super) has_numbers: AtomicBool,
-    pub(super) has_arrays: AtomicBool,
-    pub(super) has_objects: AtomicBool,
+    has_texts: AtomicBool,
+    has_booleans: AtomicBool,
+    has_numbers: AtomicBool,
+    has_arrays: AtomicBool,
+    has_objects: AtomicBool,
+    /// There may be texts of which nothing is known.
+    has_untold: AtomicBool,
+    /// The answer shows numbers in text.
+    is_shown: AtomicBool,
 }
 
 impl Watched {
+    pub(super) fn new(sought: Sought) -> Watched {
+        Watched {
+            sought,
+            is_settled: AtomicBool::new(false),
+            is_found: AtomicBool::new(false),
+            is_there: AtomicBool::new(false),
+            has_texts: AtomicBool::new(false),
+            has_booleans: AtomicBool::new(false),
+            has_numbers: AtomicBool::new(false),
+            has_arrays: AtomicBool::new(false),
+            has_objects: AtomicBool::new(false),
+            has_untold: AtomicBool::new(false),
+            is_shown: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled.load(Relaxed)
+    }
+
+    /// True the first time.
+    pub(super) fn settle(&self) -> bool {
+        !self.is_settled.swap(true, Relaxed)
+    }
+
+    pub(super) fn is_found(&self) -> bool {
+        self.is_found.load(Relaxed)
+    }
+
+    pub(super) fn find(&self) {
+        self.is_found.store(true, Relaxed);
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        self.is_there.load(Relaxed)
+    }
+
+    pub(super) fn has_texts(&self) -> bool {
+        self.has_texts.load(Relaxed)
+    }
+
+    pub(super) fn has_numbers(&self) -> bool {
+        self.has_numbers.load(Relaxed)
+    }
+
+    /// Whether there are values that are neither null nor have others within.
+    pub(super) fn has_scalars(&self) -> bool {
+        [&self.has_texts, &self.has_numbers, &self.has_booleans].into_iter().any(|has| has.load(Relaxed))
+    }
+
     pub(super) fn note(&self, known: Known) {
         for (kind, is_there) in [
             (&self.is_there, known.is_there),
@@ -63,6 +157,45 @@ impl Watched {
                 kind.store(true, Relaxed);
             }
         }
+    }
+
+    /// Takes in the texts of a key that is ranked. True if there is nothing more to look for.
+    pub(super) fn note_ranked(&self, known: Known, texts: &Mutex<InText>) -> bool {
+        if known.numbers {
+            return true;
+        }
+        match known.in_text {
+            _ if !known.texts => false,
+            None => {
+                self.leave_untold();
+                true
+            }
+            Some(met) => {
+                let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                texts.add(met);
+                texts.others > texts.numbers
+            }
+        }
+    }
+
+    /// There are values of which nothing is known.
+    pub(super) fn leave_untold(&self) {
+        self.has_untold.store(true, Relaxed);
+    }
+
+    /// The answer shows numbers in text.
+    pub(super) fn show(&self) {
+        self.is_shown.store(true, Relaxed);
+    }
+
+    /// Whether numbers in text were ranked, as far as is known of them.
+    pub(super) fn ranks_numbers(&self, texts: &Mutex<InText>, is_order: bool) -> bool {
+        if self.is_settled() {
+            return self.has_untold.load(Relaxed) && self.is_shown.load(Relaxed);
+        }
+        let texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Numbers of one length are in order as texts too.
+        texts.numbers > texts.others && (!is_order || texts.shortest < texts.longest)
     }
 
     /// The only kind of values that was met.

@@ -186,8 +186,8 @@ impl fmt::Display for Warning {
             Warning::NumbersInText { aggregate, key, ranks } => numbers_in_text(f, aggregate, key, *ranks),
             Warning::OrderOfText { key } => write!(
                 f,
-                "rows are sorted by texts, in which '10' comes before '9', and `{key}` has numbers in text; `order by ToNumber({key})` \
-                 sorts by them"
+                "rows are sorted by texts, in which '10' comes before '9', and `{key}` has numbers in text; select `ToNumber({key}) as x`, \
+                 and `order by x`"
             ),
             Warning::Hyphens { key } => {
                 write!(

@@ -20,6 +20,7 @@ use sought::{Ranks, Sought, Watched};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use told::Seen;
 
 /// All that a query watches for, on all of its threads.
 #[derive(Debug)]
@@ -255,7 +256,12 @@ impl Watch {
 
     /// What there is to warn of, as far as events were looked at.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        if self.has_looked.load(Relaxed) { told::warnings(self) } else { Vec::new() }
+        if !self.has_looked.load(Relaxed) {
+            return Vec::new();
+        }
+        let names = &*self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let tells_levels = self.tells_levels.load(Relaxed);
+        told::warnings(Seen { watched: &self.watched, names, tells_levels })
     }
 }
 

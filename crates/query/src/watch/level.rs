@@ -1,12 +1,8 @@
 //! Levels as queries name them, and as events have them.
 
-use super::sought::{Sought, Watched};
-use crate::error::closest;
 use crate::expr::Like;
 use crate::value::Text;
-use crate::warning::Warning;
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 
 /// A level as a query names it.
 #[derive(Debug)]
@@ -43,7 +39,7 @@ impl GivenLevel {
         }
     }
 
-    fn is_match_in_other_case(&self, level: &str) -> bool {
+    pub(super) fn is_match_in_other_case(&self, level: &str) -> bool {
         !self.is_match(level)
             && match self {
                 GivenLevel::Text { text, .. } => text.eq_ignore_ascii_case(level),
@@ -54,7 +50,7 @@ impl GivenLevel {
     }
 
     /// The condition that the level meets in these spellings too.
-    fn condition(&self, others: &[String]) -> String {
+    pub(super) fn condition(&self, others: &[String]) -> String {
         match self {
             GivenLevel::Text { text, ci } => {
                 let all = [text].into_iter().chain(others).map(|level| format!("'{level}'"));
@@ -91,11 +87,11 @@ pub(super) enum Level<'l> {
 #[derive(Debug, Default)]
 pub(super) struct Levels {
     /// Other spellings of the one that is sought.
-    otherwise: BTreeSet<String>,
+    pub(super) otherwise: BTreeSet<String>,
     /// Those that are texts.
-    texts: BTreeSet<String>,
+    pub(super) texts: BTreeSet<String>,
     /// All, as the language writes them.
-    all: BTreeSet<String>,
+    pub(super) all: BTreeSet<String>,
 }
 
 impl Levels {
@@ -125,57 +121,8 @@ impl Levels {
     }
 }
 
-/// What there is to warn of the levels that a query names.
-pub(super) fn warnings(watched: &[Watched]) -> Vec<Warning> {
-    let levels = || {
-        watched.iter().filter_map(|watched| match &watched.sought {
-            Sought::Level { given, is_excluded, met } => Some((watched, given, *is_excluded, met)),
-            _ => None,
-        })
-    };
-    // Where one of the query's levels is there, the query speaks of levels as the events do.
-    let has_found = levels().any(|(watched, ..)| watched.is_found());
-    let is_named = |level: &String| levels().any(|(_, given, ..)| given.is_match(level));
-    let warning =
-        |(watched, given, is_excluded, met): (&Watched, &GivenLevel, bool, &std::sync::Mutex<Levels>)| {
-            let met = met.lock().unwrap_or_else(PoisonError::into_inner);
-            let text = given.text();
-            let mut otherwise = met.otherwise.iter().filter(|level| !is_named(level)).peekable();
-            if watched.is_found() {
-                otherwise.peek()?;
-                let others: Vec<String> = otherwise.cloned().collect();
-                let condition = given.condition(&others);
-                return Some(Warning::OtherSpellings { given: text.to_owned(), others, condition });
-            }
-            if watched.is_settled() {
-                return None;
-            }
-            let in_other_case = otherwise.clone().find(|level| given.is_match_in_other_case(level));
-            if let Some(stored) = in_other_case {
-                return Some(Warning::LevelCase { given: text.to_owned(), stored: stored.clone() });
-            }
-            let speaks_of_clef = CLEF_LEVELS.iter().any(|level| given.is_match(level));
-            let has_clef = CLEF_LEVELS.iter().any(|level| met.texts.contains(*level));
-            let unnamed = met.texts.iter().filter(|level| !is_named(level));
-            let is_misspelt = closest(text, unnamed.map(String::as_str)).is_some();
-            let is_fine = match otherwise.peek() {
-                Some(_) => false,
-                None if met.all.is_empty() => true,
-                None if is_misspelt => false,
-                None if has_found => true,
-                // Nothing is wrong with leaving out what is not there.
-                None if is_excluded => !speaks_of_clef || has_clef,
-                // Nothing is wrong where no event has just that one of the levels that are usual there.
-                None => speaks_of_clef && has_clef,
-            };
-            let levels = || met.all.iter().cloned().collect();
-            (!is_fine).then(|| Warning::UnknownLevel { given: text.to_owned(), levels: levels() })
-        };
-    levels().filter_map(warning).collect()
-}
-
 /// Most levels of one set that are watched for.
 pub(super) const LEVELS_MAX: usize = 20;
 
 /// The levels of CLEF.
-const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"];
+pub(super) const CLEF_LEVELS: [&str; 6] = ["Verbose", "Debug", "Information", "Warning", "Error", "Fatal"];

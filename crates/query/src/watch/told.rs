@@ -1,17 +1,26 @@
 //! What was watched for → warnings.
 
-use super::Watch;
 use super::block::LEVEL;
-use super::level;
+use super::level::{CLEF_LEVELS, GivenLevel, Levels};
 use super::names::{as_written, built_in};
 use super::sought::{Ranks, Reading, Sought, TakesNumbers, Watched};
 use crate::error::closest;
 use crate::warning::Warning;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering::Relaxed;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
-pub(super) fn warnings(watch: &Watch) -> Vec<Warning> {
-    let hyphens = hyphens(watch);
+/// What a query has seen.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'w> {
+    pub(super) watched: &'w [Watched],
+    /// Keys that events have.
+    pub(super) names: &'w BTreeSet<String>,
+    /// Whether events tell levels, or leave out the usual one as CLEF does.
+    pub(super) tells_levels: bool,
+}
+
+pub(super) fn warnings(seen: Seen<'_>) -> Vec<Warning> {
+    let hyphens = hyphens(seen.watched);
     let is_part = |key: &String| hyphens.iter().any(|(_, parts)| parts.contains(key));
     let is_open = |watched: &&Watched| match watched.sought {
         Sought::Level { .. } => false,
@@ -19,7 +28,7 @@ pub(super) fn warnings(watch: &Watch) -> Vec<Warning> {
         Sought::Ranked { .. } => true,
         _ => !watched.is_settled(),
     };
-    let mut warnings: Vec<Warning> = watch
+    let mut warnings: Vec<Warning> = seen
         .watched
         .iter()
         .filter(is_open)
@@ -30,27 +39,27 @@ pub(super) fn warnings(watch: &Watch) -> Vec<Warning> {
                 let is_meant = hyphens.iter().any(|(known, _)| *known == &**name);
                 is_meant.then(|| Warning::Hyphens { key: name.to_string() })
             }
-            _ => warning(watch, watched),
+            _ => warning(seen, watched),
         })
         .collect();
     let is_level =
         |watched: &Watched| matches!(watched.sought, Sought::Level { .. }) && !watched.is_settled();
-    if !watch.tells_levels.load(Relaxed) && watch.watched.iter().any(is_level) {
+    if !seen.tells_levels && seen.watched.iter().any(is_level) {
         warnings.push(Warning::NoLevels);
     } else {
-        warnings.extend(level::warnings(&watch.watched));
+        warnings.extend(of_levels(seen.watched));
     }
     warnings
 }
 
 /// Keys with hyphens that events have, where the query names parts of them that they do not have.
-fn hyphens(watch: &Watch) -> Vec<(&str, &[String])> {
+fn hyphens(watched: &[Watched]) -> Vec<(&str, &[String])> {
     let is_open = |part: &String| {
-        watch.watched.iter().any(|watched| {
+        watched.iter().any(|watched| {
             !watched.is_settled() && matches!(&watched.sought, Sought::Key { text, .. } if text == part)
         })
     };
-    let found = watch.watched.iter().filter_map(|watched| match &watched.sought {
+    let found = watched.iter().filter_map(|watched| match &watched.sought {
         Sought::Hyphens { name, parts } if watched.is_there() && parts.iter().any(is_open) => {
             Some((&**name, parts.as_slice()))
         }
@@ -60,14 +69,14 @@ fn hyphens(watch: &Watch) -> Vec<(&str, &[String])> {
 }
 
 /// What there is to warn of one thing that is watched for.
-fn warning(watch: &Watch, watched: &Watched) -> Option<Warning> {
+fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
     match &watched.sought {
         Sought::Key { text, readings, .. } if watched.is_there() => {
             let only = watched.only_kind();
             let key = as_written(&readings.first()?.name);
             watched.has_scalars().then(|| Warning::NeverObject { path: text.clone(), key, only })
         }
-        Sought::Key { text, readings, meant } => unknown_key(watch, text, readings, meant.clone()),
+        Sought::Key { text, readings, meant } => unknown_key(seen.names, text, readings, meant.clone()),
         Sought::Value { key, quoted: Some(text), .. } if watched.has_texts() => {
             let has_numbers = watched.has_numbers();
             has_numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
@@ -113,11 +122,15 @@ fn warning(watch: &Watch, watched: &Watched) -> Option<Warning> {
 }
 
 /// No event has a key. One without a path that leads into it is not told of: its key is.
-fn unknown_key(watch: &Watch, text: &str, readings: &[Reading], meant: Option<String>) -> Option<Warning> {
+fn unknown_key(
+    known: &BTreeSet<String>,
+    text: &str,
+    readings: &[Reading],
+    meant: Option<String>,
+) -> Option<Warning> {
     if readings.iter().all(|reading| reading.is_within) {
         return None;
     }
-    let known = watch.names.lock().unwrap_or_else(PoisonError::into_inner);
     // The longest name is the one that was meant for a flat key: `id.orig_h`, and not `id`.
     let mut names: Vec<&str> = readings.iter().map(|reading| &*reading.name).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
@@ -128,4 +141,52 @@ fn unknown_key(watch: &Watch, text: &str, readings: &[Reading], meant: Option<St
         _ => None,
     });
     Some(Warning::UnknownKey { key: text.to_owned(), near })
+}
+
+/// What there is to warn of the levels that a query names.
+fn of_levels(watched: &[Watched]) -> Vec<Warning> {
+    let levels = || {
+        watched.iter().filter_map(|watched| match &watched.sought {
+            Sought::Level { given, is_excluded, met } => Some((watched, given, *is_excluded, met)),
+            _ => None,
+        })
+    };
+    // Where one of the query's levels is there, the query speaks of levels as the events do.
+    let has_found = levels().any(|(watched, ..)| watched.is_found());
+    let is_named = |level: &String| levels().any(|(_, given, ..)| given.is_match(level));
+    let warning = |(watched, given, is_excluded, met): (&Watched, &GivenLevel, bool, &Mutex<Levels>)| {
+        let met = met.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = given.text();
+        let mut otherwise = met.otherwise.iter().filter(|level| !is_named(level)).peekable();
+        if watched.is_found() {
+            otherwise.peek()?;
+            let others: Vec<String> = otherwise.cloned().collect();
+            let condition = given.condition(&others);
+            return Some(Warning::OtherSpellings { given: text.to_owned(), others, condition });
+        }
+        if watched.is_settled() {
+            return None;
+        }
+        let in_other_case = otherwise.clone().find(|level| given.is_match_in_other_case(level));
+        if let Some(stored) = in_other_case {
+            return Some(Warning::LevelCase { given: text.to_owned(), stored: stored.clone() });
+        }
+        let speaks_of_clef = CLEF_LEVELS.iter().any(|level| given.is_match(level));
+        let has_clef = CLEF_LEVELS.iter().any(|level| met.texts.contains(*level));
+        let unnamed = met.texts.iter().filter(|level| !is_named(level));
+        let is_misspelt = closest(text, unnamed.map(String::as_str)).is_some();
+        let is_fine = match otherwise.peek() {
+            Some(_) => false,
+            None if met.all.is_empty() => true,
+            None if is_misspelt => false,
+            None if has_found => true,
+            // Nothing is wrong with leaving out what is not there.
+            None if is_excluded => !speaks_of_clef || has_clef,
+            // Nothing is wrong where no event has just that one of the levels that are usual there.
+            None => speaks_of_clef && has_clef,
+        };
+        let levels = || met.all.iter().cloned().collect();
+        (!is_fine).then(|| Warning::UnknownLevel { given: text.to_owned(), levels: levels() })
+    };
+    levels().filter_map(warning).collect()
 }

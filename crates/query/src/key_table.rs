@@ -221,6 +221,16 @@ impl KeyTable {
         self.text.get(entry.start..entry.start + entry.len as usize).unwrap_or_default()
     }
 
+    /// Forgets how keys are found: their numbers and spellings are all that is asked for from now on.
+    pub(crate) fn close(&mut self) {
+        (self.slots, self.wholes) = (Slots::default(), Vec::new());
+    }
+
+    /// What it holds once it is closed, in bytes.
+    pub(crate) fn closed_bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + self.text.capacity()
+    }
+
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         let wholes = self.wholes.capacity() * size_of::<u32>();

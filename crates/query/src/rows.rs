@@ -6,6 +6,7 @@
 //! 3. The rows of a group of blocks are merged by (instant, arrival); a batch that runs out is filled again (`operator/merge`).
 //! 4. Or they are grouped, a chunk at a time, in any order: aggregates that depend on the order of events remember it
 //!    (`operator/group`, `aggregate`).
+//!    Once complete, their rows are made as they are asked for, unless they are to be sorted (`operator/group_rows`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`operator/sort`).
 //! 6. If the query has several threads, each takes whole blocks, and either groups them by itself (`operator/parallel`) or computes their
 //!    rows ahead of time (`operator/read_ahead`).
@@ -15,7 +16,7 @@ use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
 use crate::interrupt::{CancelHandle, Meter};
-use crate::operator::{self, Merge, ReadAhead, RowId, SortedRows, Sorter};
+use crate::operator::{self, Finished, GroupRows, Merge, ReadAhead, RowId, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
 use crate::overflow::overflows;
@@ -48,7 +49,18 @@ enum State {
     Streaming(Merge),
     /// Rows that were held.
     Held(SortedRows),
+    /// Rows are made of groups that are complete.
+    Grouped(GroupRows),
     Done,
+}
+
+impl State {
+    fn of(groups: Finished) -> State {
+        match groups {
+            Finished::Sorted(rows) => State::Held(rows),
+            Finished::Made(rows) => State::Grouped(rows),
+        }
+    }
 }
 
 /// The number of held rows that are returned between two checks for cancellation.
@@ -58,6 +70,7 @@ const HELD_UNCHECKED: u64 = 1024;
 enum Found {
     Streaming,
     Held(RowId),
+    Grouped(usize),
     None,
 }
 
@@ -173,6 +186,7 @@ impl Rows {
                     (State::Held(rows), Found::Held(id)) => {
                         rows.chunk(id).map(|(chunk, row)| Row::new(columns, chunk, row))
                     }
+                    (State::Grouped(rows), Found::Grouped(row)) => Some(Row::new(columns, rows.chunk(), row)),
                     _ => None,
                 })
             }
@@ -213,6 +227,10 @@ impl Rows {
                 }
                 Ok(rows.next().map_or(Found::None, Found::Held))
             }
+            State::Grouped(rows) => {
+                let plan::Output::Groups(grouping) = &self.plan.output else { return Ok(Found::None) };
+                Ok(rows.advance(grouping, &self.control)?.map_or(Found::None, Found::Grouped))
+            }
             State::Ready | State::Done => Ok(Found::None),
         }
     }
@@ -228,7 +246,7 @@ impl Rows {
                 Ok(State::Held(operator::single(&row)?))
             }
             (Input::Nothing, plan::Output::Groups(grouping)) => {
-                Ok(State::Held(operator::Groups::new(grouping).finish(plan, control)?))
+                Ok(State::of(operator::Groups::new(grouping).finish(plan, control)?))
             }
             (Input::Events(events), plan::Output::Rows { sort, .. }) => {
                 let Some(source) = source.take() else { return Ok(State::Done) };
@@ -250,7 +268,7 @@ impl Rows {
                 let Some(mut source) = source.take() else { return Ok(State::Done) };
                 let run = Run { plan, events, outputs, control };
                 let groups = operator::groups(run, grouping, &mut *source, worker, stats)?;
-                Ok(State::Held(profile.held(|| groups.finish(plan, control))?))
+                Ok(State::of(profile.held(|| groups.finish(plan, control))?))
             }
         }
     }

@@ -158,6 +158,26 @@ fn two_threads_need_hardly_more_than_one() {
     }
 }
 
+/// A group by a key of many values needed twice the memory of its groups, for its rows were copied beside them.
+#[test]
+fn rows_of_groups_are_not_held_beside_the_groups() {
+    let _turn = TURN.lock();
+    let memory = numbered(60_000);
+    for by in ["text", "n", "text, n"] {
+        let least = |having: &str| {
+            let text = format!("select count(*) as count from stream group by {by} {having}");
+            let query = Query::prepare(&text).unwrap_or_else(|error| panic!("{error}"));
+            let is_enough = |memory_bytes: usize| {
+                let options =
+                    RunOptions { threads: NonZeroUsize::MIN, memory_bytes, ..RunOptions::default() };
+                query.run_with(memory.source(query.direction()), options).all(|row| row.is_ok())
+            };
+            (1..).map(|step| step << 18).find(|budget| is_enough(*budget))
+        };
+        assert_eq!(least(""), least("having count > 1"), "by {by}");
+    }
+}
+
 /// What one thread had added to the groups of all was lost where another kept its own.
 #[test]
 fn groups_that_only_some_threads_share_are_not_lost() {

@@ -2,7 +2,7 @@
 
 use crate::chunk::{DecimalValues, Decimals, StoredNumbers, value_of};
 use crate::dictionary::Dictionary;
-use crate::time::parse_instant;
+use crate::time::{parse_duration, parse_instant};
 use crate::value::Value;
 use rust_decimal::Decimal;
 use std::collections::HashMap;
@@ -18,6 +18,7 @@ pub(crate) struct Coded {
     pub(crate) dictionary: Arc<Dictionary>,
     lengths: OnceLock<Option<Arc<Numbers>>>,
     instants: OnceLock<Option<Arc<Numbers>>>,
+    durations: OnceLock<Option<Arc<Numbers>>>,
     numbers: OnceLock<Option<TextNumbers>>,
 }
 
@@ -37,6 +38,9 @@ const CLOSE_SHARE: usize = 8;
 /// So many numbers, or texts, are looked at to tell whether they repeat.
 const PROBE: usize = 1024;
 
+/// No string of so many digits is taken for a number of its own.
+const DIGITS_MAX: usize = 9;
+
 /// Where more of the texts are distinct, as identifiers are, each gets an entry of its own without being looked up.
 const DISTINCT_SHARE: (usize, usize) = (15, 16);
 
@@ -55,6 +59,11 @@ fn instant_of(text: &[u8]) -> Option<i64> {
     i64::try_from(parse_instant(std::str::from_utf8(text).ok()?)?).ok()
 }
 
+/// The same of a duration.
+fn duration_of(text: &[u8]) -> Option<i64> {
+    parse_duration(std::str::from_utf8(text).ok()?)
+}
+
 /// How many characters a string has; none if it is none.
 pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
     match json.first() {
@@ -68,6 +77,41 @@ pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
         },
         Some(_) | None => None,
     }
+}
+
+/// The number that a string of digits spells.
+fn digits_of(json: &[u8]) -> Option<usize> {
+    let [b'"', digits @ .., b'"'] = json else { return None };
+    let is_number = (1..=DIGITS_MAX).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    is_number.then(|| digits.iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0')))
+}
+
+/// Texts, one for each row, as entries that rows share: where all are strings of digits, as many in each, whose numbers lie close together and repeat. Each then has a
+/// place of its own, and none is looked up.
+fn close_texts(texts: &Dictionary) -> Option<(Vec<u32>, Dictionary)> {
+    let all = || (0..texts.len() as u32).map(|row| texts.get(row));
+    let length = all().map(<[u8]>::len).find(|length| *length > 0)?;
+    let (mut least, mut greatest) = (usize::MAX, 0);
+    for text in all().filter(|text| !text.is_empty()) {
+        let number = digits_of(text).filter(|_| text.len() == length)?;
+        (least, greatest) = (least.min(number), greatest.max(number));
+    }
+    if greatest - least > CLOSE_SHARE * texts.len() {
+        return None;
+    }
+    // The first place is that of what is missing.
+    let mut known = vec![0u32; greatest - least + 2];
+    let (mut codes, mut bytes, mut ends) = (Vec::with_capacity(texts.len()), Vec::new(), Vec::new());
+    for text in all() {
+        let known = known.get_mut(digits_of(text).map_or(0, |number| number - least + 1))?;
+        if *known == 0 {
+            bytes.extend_from_slice(text);
+            ends.push(bytes.len() as u32);
+            *known = ends.len() as u32;
+        }
+        codes.push(*known - 1);
+    }
+    (ends.len() * 2 <= codes.len() + 8).then(|| (codes, Dictionary::new(bytes, ends)))
 }
 
 /// Numbers with the entries that spell them; none where a significand has more than 64 bits.
@@ -93,6 +137,7 @@ impl Coded {
             dictionary,
             lengths: OnceLock::new(),
             instants: OnceLock::new(),
+            durations: OnceLock::new(),
             numbers: OnceLock::new(),
         }
     }
@@ -120,6 +165,9 @@ impl Coded {
 
     /// Texts, one for each row: those that repeat become entries that rows share.
     pub(crate) fn of_texts(texts: Dictionary) -> Coded {
+        if let Some((codes, entries)) = close_texts(&texts) {
+            return Coded::new(Some(codes), Arc::new(entries));
+        }
         // Whoever writes events chooses the texts, and must not choose how they collide.
         let mut known: Option<HashMap<&[u8], u32, foldhash::fast::RandomState>> = Some(HashMap::default());
         let mut codes = Vec::with_capacity(texts.len());
@@ -172,7 +220,12 @@ impl Coded {
 
     /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
     pub(crate) fn instants(&self) -> Option<&Arc<Numbers>> {
-        self.instants.get_or_init(|| self.read_instants().map(Arc::new)).as_ref()
+        self.instants.get_or_init(|| self.read_ticks(instant_of).map(Arc::new)).as_ref()
+    }
+
+    /// The same of durations.
+    pub(crate) fn durations(&self) -> Option<&Arc<Numbers>> {
+        self.durations.get_or_init(|| self.read_ticks(duration_of).map(Arc::new)).as_ref()
     }
 
     /// The numbers among the values; none where there are none, or one has more digits than a decimal.
@@ -206,11 +259,11 @@ impl Coded {
         Some(TextNumbers { decimals: Arc::new(Decimals { rows, values }), are_all, are_null })
     }
 
-    fn read_instants(&self) -> Option<Numbers> {
+    fn read_ticks(&self, of: impl Fn(&[u8]) -> Option<i64>) -> Option<Numbers> {
         let entries = 0..self.dictionary.len() as u32;
         let by_entry = entries.map(|entry| match self.dictionary.get(entry) {
             [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_some() => None,
-            [b'"', text @ .., b'"'] => Some(instant_of(text)),
+            [b'"', text @ .., b'"'] => Some(of(text)),
             _ => Some(None),
         });
         let by_entry = by_entry.collect::<Option<Vec<Option<i64>>>>()?;
@@ -320,7 +373,9 @@ impl Coded {
 
     pub(super) fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
-        let told = [&self.lengths, &self.instants].into_iter().filter_map(|told| told.get()?.as_deref());
+        let told = [&self.lengths, &self.instants, &self.durations]
+            .into_iter()
+            .filter_map(|told| told.get()?.as_deref());
         let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.decimals.held_bytes()));
         let told = told.map(held_by_numbers).sum::<usize>() + decimals.unwrap_or_default();
         codes + self.dictionary.held_bytes() + told

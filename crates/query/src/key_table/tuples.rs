@@ -86,6 +86,16 @@ impl Tuples {
         (hasher.finish() >> 32) as u32
     }
 
+    /// Forgets how tuples are found: what they are is all that is asked for from now on.
+    pub(crate) fn close(&mut self) {
+        self.slots = Slots::default();
+    }
+
+    /// What it holds once it is closed, in bytes.
+    pub(crate) fn closed_bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<u32>()
+    }
+
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.bytes() + vec_bytes(&self.numbers)

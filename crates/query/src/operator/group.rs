@@ -1,23 +1,20 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
+use super::group_rows::{ClosedGroups, Finished, GroupRows};
 use super::several::SeveralKeys;
 use super::shown::{Group, Shown};
-use super::sort::Sorter;
-use super::sorted::SortedRows;
 use super::states::States;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known};
 use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Order};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
-use crate::expr::{Expr, Scope};
-use crate::interrupt::Meter;
+use crate::expr::Scope;
 use crate::key_table::{Found, Kept, KeyTable};
 use crate::memory::Holding;
-use crate::outputs::{GroupOutputs, KeyColumn, check_row};
+use crate::outputs::{GroupOutputs, KeyColumn};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
-use crate::watch::ROWS_LOOKED_AT;
 use crate::zone::Intervals;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -308,61 +305,26 @@ impl<'p> Groups<'p> {
         keys.is_empty() && self.states.are_settled(wanted)
     }
 
-    /// The rows of the groups, in their order.
-    pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<SortedRows, ExecError> {
+    /// The rows of the groups, in their order: made as they are asked for, unless they are to be sorted, or cut to a limit.
+    pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Finished, ExecError> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
-        let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
-        let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
-        let numbers = self.in_order();
-        let Groups { grouping, groups, states, table, several, .. } = &mut self;
-        let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
-        let mut meter = Meter::new(&control.interrupt);
-        let mut values = Vec::new();
-        let mut looked_at = 0;
-        for number in numbers {
-            meter.step()?;
-            let Some(group) = groups.get(number as usize) else { continue };
-            // Most groups of which few are wanted are told by the first value that they are sorted by.
-            let mut first = first_by.map(|at| states.finish(at, number));
-            if first.as_ref().is_some_and(|first| sorter.passes_over_first(first)) {
-                continue;
-            }
-            values.clear();
-            group.shown.values(table, several, &mut values);
-            let keys = values.len();
-            for at in 0..grouping.aggregates.len() {
-                let first = first.take_if(|_| first_by == Some(at));
-                values.push(first.unwrap_or_else(|| states.finish(at, number)));
-            }
-            if looked_at < ROWS_LOOKED_AT {
-                looked_at += 1;
-                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
-            }
-            let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
-                take_row(grouping, keys, &values, &mut sorter, control)?;
-                continue;
-            };
-            for value in several.rows(number) {
-                meter.step()?;
-                let mut values = values.clone();
-                if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
-                    *place = value;
-                }
-                take_row(grouping, keys, &values, &mut sorter, control)?;
-            }
+        self.table.close();
+        self.several.close();
+        let tables = self.table.closed_bytes() + self.several.closed_bytes();
+        let bytes = self.bytes + self.groups.capacity() * size_of::<Group>() + tables;
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
+        let order = self.order();
+        let Groups { grouping, groups, states, table, several, holding, .. } = self;
+        let closed = ClosedGroups { groups, order, states, table, several, holding };
+        let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
+        if grouping.sort.is_empty() && plan.limit.is_none() && !gives_rows {
+            return Ok(Finished::Made(GroupRows::new(closed, plan.columns.len())));
         }
-        for (too_long, count) in states.too_long().zip(&control.profile.too_long) {
-            count.store(too_long, Relaxed);
-        }
-        control.profile.held.store(sorter.taken(), Relaxed);
-        let rows = sorter.finish(control);
-        control.budget.release(&mut self.holding);
-        rows
+        closed.sort(grouping, plan, control).map(Finished::Sorted)
     }
 
-    /// The numbers of the groups in the order of their first events; within each interval, where there are some.
-    fn in_order(&self) -> Vec<u32> {
-        let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
+    /// The numbers of the groups in the order of their first events; within each interval, where there are some. None where they are in order.
+    fn order(&self) -> Option<Vec<u32>> {
         let intervals = self.keys.iter().find_map(|key| match key {
             KeyColumn::Time(intervals) => Some(intervals),
             KeyColumn::Value { .. } => None,
@@ -370,61 +332,11 @@ impl<'p> Groups<'p> {
         let interval = |group: &Group| intervals.map(|intervals| intervals.around(group.first.0.0).start);
         let place = |group: &Group| (interval(group), group.first);
         // Of a single thread they mostly are.
-        if !self.groups.is_sorted_by_key(place) {
-            numbers.sort_by_cached_key(|number| self.groups.get(*number as usize).map(place));
+        if self.groups.is_sorted_by_key(place) {
+            return None;
         }
-        numbers
+        let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
+        numbers.sort_by_cached_key(|number| self.groups.get(*number as usize).map(place));
+        Some(numbers)
     }
-}
-
-impl Grouping {
-    /// The key, or the aggregate behind the keys, that a column has as it is.
-    fn value_of(&self, column: usize) -> Option<usize> {
-        match column.checked_sub(self.keys.len()) {
-            None => Some(column),
-            Some(cell) => match self.cells.get(cell)? {
-                Expr::Group(value) => Some(*value),
-                _ => None,
-            },
-        }
-    }
-
-    /// The aggregate that all groups are sorted by first, if it is one.
-    fn sorted_first_by(&self) -> Option<usize> {
-        let first = self.sort.first().filter(|_| self.having.is_none())?;
-        self.value_of(first.column)?.checked_sub(self.keys.len())
-    }
-}
-
-/// Takes in the row of a group, if it passes `having`.
-fn take_row(
-    grouping: &Grouping,
-    keys: usize,
-    values: &[Value<'_>],
-    sorter: &mut Sorter<'_>,
-    control: &Control,
-) -> Result<(), ExecError> {
-    let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
-    scope.groups = values;
-    if let Some(having) = &grouping.having {
-        let passes = having.test(&mut scope);
-        scope.take_failure()?;
-        if !passes {
-            return Ok(());
-        }
-    }
-    if sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
-        return Ok(());
-    }
-    let mut row = Vec::with_capacity(keys + grouping.cells.len());
-    row.extend(values.iter().take(keys).map(Value::reborrow));
-    let mut bytes = 0;
-    for cell in &grouping.cells {
-        let value = cell.eval(&mut scope);
-        scope.take_failure()?;
-        bytes += value.weight();
-        check_row(bytes, None)?;
-        row.push(value);
-    }
-    sorter.take_values(&row, control)
 }

@@ -5,6 +5,7 @@ mod assign;
 mod beginning;
 mod cursor;
 mod group;
+mod group_rows;
 mod held;
 mod merge;
 mod parallel;
@@ -16,6 +17,7 @@ mod sorted;
 mod states;
 
 pub(crate) use group::Groups;
+pub(crate) use group_rows::{Finished, GroupRows};
 pub(crate) use held::RowId;
 pub(crate) use merge::Merge;
 pub(crate) use parallel::groups;

@@ -204,6 +204,18 @@ impl SeveralKeys {
         Ok(())
     }
 
+    /// Forgets how groups are found: their values are all that is asked for from now on.
+    pub(super) fn close(&mut self) {
+        self.tuples.close();
+        self.keys.iter_mut().for_each(|key| key.table.close());
+    }
+
+    /// What it holds once it is closed, in bytes.
+    pub(super) fn closed_bytes(&self) -> usize {
+        let of_key = |key: &KeyValues| key.table.closed_bytes() + key.firsts.capacity() * size_of::<Kept>();
+        self.tuples.closed_bytes() + self.keys.iter().map(of_key).sum::<usize>()
+    }
+
     /// What it has held in memory at most, in bytes. It never becomes less.
     pub(super) fn bytes(&self) -> usize {
         self.tuples.bytes() + self.keys.iter().map(KeyValues::bytes).sum::<usize>()

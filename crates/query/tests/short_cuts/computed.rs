@@ -283,6 +283,109 @@ fn what_few_rows_come_to_is_what_their_events_do() {
     }
 }
 
+/// Instants and durations that texts tell, and texts, numbers and other values that tell none.
+#[test]
+fn times_that_texts_tell_are_those_of_events() {
+    const TICKS: [&str; 8] =
+        ["0", "-0", "-1", "10000.0", "0.00005", "1e3", "\"10000\"", "79228162514264337593543950335"];
+    let event = |n: u64| {
+        let settled = match n % 13 {
+            0 => "null".to_owned(),
+            1 => "7".to_owned(),
+            2 => r#""2024-02-30""#.to_owned(),
+            3 if n > 1500 => r#""2024-05-2\u0039T10:56:01Z""#.to_owned(),
+            _ => {
+                format!(r#""2023-{:02}-{:02}T10:{:02}:01.{:03}Z""#, n % 12 + 1, n % 28 + 1, n % 60, n % 1000)
+            }
+        };
+        let took = match n % 11 {
+            0 => "null".to_owned(),
+            1 => "12.5".to_owned(),
+            2 => r#""24:00""#.to_owned(),
+            3 => r#""-0:00""#.to_owned(),
+            4 => r#""999999999.00:00""#.to_owned(),
+            5 => r#""99999.23:59:59.9999999""#.to_owned(),
+            6 if n > 1500 => r#""1:0\u0030""#.to_owned(),
+            _ => format!(r#""-{}.{:02}:{:02}:{:02}.{}""#, n % 3, n % 24, n % 60, n % 59, n % 9),
+        };
+        let ticks = TICKS[(n % if n < 1500 { 6 } else { 8 }) as usize];
+        let settled = if n.is_multiple_of(7) { String::new() } else { format!(r#""settled":{settled},"#) };
+        let document = format!(
+            r#"{{{settled}"took":{took},"ticks":{ticks},"ms":{},"kind":"k{}"}}"#,
+            n * 37 % 1000,
+            n % 5
+        );
+        Event { instant: 638_000_000_000_000_000 + n * 1_234_567_891, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..700], &events[700..1500]], &[&events[1500..]]]);
+    for of in [
+        "TotalMilliseconds(DateTime(settled) - @Timestamp)",
+        "DateTime(settled) + TimeSpan(took)",
+        "TotalMilliseconds(TimeSpan(took))",
+        "TimeSpan(took) / 1ms",
+        "TotalMilliseconds(ticks)",
+        "TotalMilliseconds(ms) + TotalMilliseconds(-ticks)",
+        "TotalMilliseconds(kind)",
+        "TotalMilliseconds(took)",
+        "TimeSpan(settled)",
+        "TotalMilliseconds(1h)",
+    ] {
+        for text in [
+            format!("select mean({of}), min({of}), max({of}), sum({of}), count({of}) from stream"),
+            format!("select mean({of}), median({of}), last({of}) from stream group by kind"),
+            format!("select count(*), sum({of}) from stream where {of} > 5 or {of} < -1d"),
+            format!("select sum({of}), max({of}) from stream where ms > 900"),
+            format!("select count(*) from stream group by {of}"),
+            format!("select {of} as x, kind from stream where ms < 500 order by x limit 20"),
+            format!("select {of} as x from stream where ms = 37"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}
+
+/// Texts that are numbers: close and far apart, with zeros before them, of several lengths, and with others among them.
+#[test]
+fn texts_of_digits_are_those_of_events() {
+    let event = |n: u64| {
+        let few = n * 7919 % 601;
+        let odd = match n % 50 {
+            0 => "null".to_owned(),
+            1 => "408001".to_owned(),
+            2 => r#""4080\u0030\u0031""#.to_owned(),
+            3 => r#""""#.to_owned(),
+            _ => format!(r#""{:06}""#, 408_000 + few),
+        };
+        let zeros = if n.is_multiple_of(3) { String::new() } else { format!(r#""zeros":"{few:04}","#) };
+        let far = if few == 7 { 999_999_999 } else { few };
+        let document = format!(
+            r#"{{{zeros}"bin":"{}","odd":{odd},"lengths":"{few}","far":"{far:09}","id":"{n:05}","s":{}}}"#,
+            400_000 + few,
+            n % 3
+        );
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..4500).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..2500]], &[&events[2500..]]]);
+    for of in ["bin", "odd", "zeros", "lengths", "far", "id"] {
+        for text in [
+            format!("select count(*), first(s) from stream group by {of}"),
+            format!("select count(*) as n, count(distinct({of})) as d from stream group by {of}, s"),
+            format!(
+                "select count(*) from stream where {of} = '408001' or {of} = '0001' or {of} in ['1', '00001']"
+            ),
+            format!("select count(*) from stream where {of} < '400100' and s = 1 group by {of}"),
+            format!(
+                "select sum(ToNumber({of})), min({of}), max({of}), last({of}) from stream where {of} like '%1'"
+            ),
+            format!("select {of}, s from stream where s = 2 order by {of} desc limit 30"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}
+
 /// The first rows of an order by what is computed, which is estimated first: numbers that differ in their last digits only, and equal ones.
 #[test]
 fn rows_in_the_order_of_near_quotients_are_those_of_events() {

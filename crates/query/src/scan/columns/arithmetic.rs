@@ -249,6 +249,7 @@ impl Evaluator<'_> {
                 calculate(Arithmetic::Divide, &self.operand(of)?, &ticks)
             }
             ("DateTime", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.instants()?.clone())),
+            ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.durations()?.clone())),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),

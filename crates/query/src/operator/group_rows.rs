@@ -1,0 +1,247 @@
+//! The rows of groups that are complete.
+
+use super::several::SeveralKeys;
+use super::shown::Group;
+use super::sort::Sorter;
+use super::sorted::SortedRows;
+use super::states::States;
+use crate::aggregate::Accumulators;
+use crate::chunk::{Chunk, Columns};
+use crate::control::Control;
+use crate::error::ExecError;
+use crate::expr::{Expr, Scope};
+use crate::interrupt::Meter;
+use crate::key_table::KeyTable;
+use crate::memory::Holding;
+use crate::outputs::check_row;
+use crate::plan::{Grouping, Plan};
+use crate::value::Value;
+use crate::watch::ROWS_LOOKED_AT;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The rows of groups.
+pub(crate) enum Finished {
+    Sorted(SortedRows),
+    Made(GroupRows),
+}
+
+/// Groups that take in no more events.
+pub(super) struct ClosedGroups {
+    pub(super) groups: Vec<Group>,
+    /// Their numbers in the order of their rows; none where that is their own.
+    pub(super) order: Option<Vec<u32>>,
+    pub(super) states: States,
+    pub(super) table: KeyTable,
+    pub(super) several: SeveralKeys,
+    pub(super) holding: Holding,
+}
+
+/// The number of the group whose row is the so-many-th.
+fn number_of(order: Option<&[u32]>, nth: usize) -> Option<u32> {
+    order.map_or(Some(nth as u32), |order| order.get(nth).copied())
+}
+
+impl ClosedGroups {
+    /// The rows as they are sorted, and as many as are wanted.
+    pub(super) fn sort(
+        mut self,
+        grouping: &Grouping,
+        plan: &Plan,
+        control: &Control,
+    ) -> Result<SortedRows, ExecError> {
+        let gives_rows = grouping.aggregates.iter().position(|of| of.function.gives_rows());
+        let mut sorter = Sorter::new(&grouping.sort, plan.limit, plan.columns.len());
+        let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
+        let mut meter = Meter::new(&control.interrupt);
+        let ClosedGroups { groups, order, states, table, several, .. } = &mut self;
+        let mut values = Vec::new();
+        let mut looked_at = 0;
+        for nth in 0..groups.len() {
+            meter.step()?;
+            let number = number_of(order.as_deref(), nth).unwrap_or_default();
+            let Some(group) = groups.get(number as usize) else { continue };
+            // Most groups of which few are wanted are told by the first value that they are sorted by.
+            let mut first = first_by.map(|at| states.finish(at, number));
+            if first.as_ref().is_some_and(|first| sorter.passes_over_first(first)) {
+                continue;
+            }
+            values.clear();
+            group.shown.values(table, several, &mut values);
+            let keys = values.len();
+            for at in 0..grouping.aggregates.len() {
+                let first = first.take_if(|_| first_by == Some(at));
+                values.push(first.unwrap_or_else(|| states.finish(at, number)));
+            }
+            if looked_at < ROWS_LOOKED_AT {
+                looked_at += 1;
+                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
+            }
+            let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
+                take_row(grouping, keys, &values, &mut sorter, control)?;
+                continue;
+            };
+            for value in several.rows(number) {
+                meter.step()?;
+                let mut values = values.clone();
+                if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
+                    *place = value;
+                }
+                take_row(grouping, keys, &values, &mut sorter, control)?;
+            }
+        }
+        self.tell_too_long(control);
+        control.profile.held.store(sorter.taken(), Relaxed);
+        let rows = sorter.finish(control);
+        control.budget.release(&mut self.holding);
+        rows
+    }
+
+    /// Tells how many numbers had too many digits, which is known once all values are.
+    fn tell_too_long(&self, control: &Control) {
+        for (too_long, count) in self.states.too_long().zip(&control.profile.too_long) {
+            count.store(too_long, Relaxed);
+        }
+    }
+}
+
+/// The rows of groups in their order, a page of them at a time: what they show is not held beside the groups.
+pub(crate) struct GroupRows {
+    groups: ClosedGroups,
+    /// How many groups have had their rows.
+    done: usize,
+    page: Columns,
+    /// The row of the page that comes next.
+    next: usize,
+}
+
+impl GroupRows {
+    pub(super) fn new(groups: ClosedGroups, width: usize) -> GroupRows {
+        GroupRows { groups, done: 0, page: Columns::of_values(width), next: 0 }
+    }
+
+    /// Goes on to the next row: its place in the page, if there is one.
+    pub(crate) fn advance(
+        &mut self,
+        grouping: &Grouping,
+        control: &Control,
+    ) -> Result<Option<usize>, ExecError> {
+        if self.next == self.page.len() {
+            control.check()?;
+            control.profile.held(|| self.fill(grouping, control))?;
+        }
+        let row = self.next;
+        self.next += 1;
+        Ok((row < self.page.len()).then_some(row))
+    }
+
+    /// The rows that are there.
+    pub(crate) fn chunk(&self) -> Chunk<'_> {
+        Chunk::new(&self.page, &[])
+    }
+
+    fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
+        let GroupRows { groups: all, done, page, next } = self;
+        page.clear();
+        *next = 0;
+        let mut meter = Meter::new(&control.interrupt);
+        let ClosedGroups { groups, order, states, table, several, .. } = all;
+        let mut values = Vec::new();
+        while !page.is_full()
+            && let Some(number) = number_of(order.as_deref(), *done)
+            && let Some(group) = groups.get(number as usize)
+        {
+            *done += 1;
+            meter.step()?;
+            values.clear();
+            group.shown.values(table, several, &mut values);
+            let keys = values.len();
+            values.extend((0..grouping.aggregates.len()).map(|at| states.finish(at, number)));
+            if *done <= ROWS_LOOKED_AT {
+                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
+            }
+            let mut scope = scope_of(&values, control);
+            if grouping.passes(&mut scope)? {
+                let row = page.begin_row((0, 0));
+                grouping.each_cell(keys, &values, &mut scope, |column, value| {
+                    page.push(column, row, &value, &[]);
+                })?;
+            }
+        }
+        control.profile.held.fetch_add(page.len() as u64, Relaxed);
+        if page.len() == 0 {
+            all.tell_too_long(control);
+        }
+        Ok(())
+    }
+}
+
+impl Grouping {
+    /// The key, or the aggregate behind the keys, that a column has as it is.
+    fn value_of(&self, column: usize) -> Option<usize> {
+        match column.checked_sub(self.keys.len()) {
+            None => Some(column),
+            Some(cell) => match self.cells.get(cell)? {
+                Expr::Group(value) => Some(*value),
+                _ => None,
+            },
+        }
+    }
+
+    /// The aggregate that all groups are sorted by first, if it is one.
+    fn sorted_first_by(&self) -> Option<usize> {
+        let first = self.sort.first().filter(|_| self.having.is_none())?;
+        self.value_of(first.column)?.checked_sub(self.keys.len())
+    }
+
+    /// Whether a group passes `having`.
+    fn passes<'g>(&'g self, scope: &mut Scope<'g>) -> Result<bool, ExecError> {
+        let Some(having) = &self.having else { return Ok(true) };
+        let passes = having.test(scope);
+        scope.take_failure()?;
+        Ok(passes)
+    }
+
+    /// Gives the cells of a group's row one after the other, with their columns.
+    fn each_cell<'g>(
+        &'g self,
+        keys: usize,
+        values: &'g [Value<'g>],
+        scope: &mut Scope<'g>,
+        mut give: impl FnMut(usize, Value<'g>),
+    ) -> Result<(), ExecError> {
+        values.iter().take(keys).enumerate().for_each(|(column, key)| give(column, key.reborrow()));
+        let mut bytes = 0;
+        for (column, cell) in (keys..).zip(&self.cells) {
+            let value = cell.eval(scope);
+            scope.take_failure()?;
+            bytes += value.weight();
+            check_row(bytes, None)?;
+            give(column, value);
+        }
+        Ok(())
+    }
+}
+
+/// What a group's row is evaluated with.
+fn scope_of<'v>(values: &'v [Value<'v>], control: &'v Control) -> Scope<'v> {
+    let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
+    scope.groups = values;
+    scope
+}
+
+/// Takes in the row of a group, if it passes `having`.
+fn take_row(
+    grouping: &Grouping,
+    keys: usize,
+    values: &[Value<'_>],
+    sorter: &mut Sorter<'_>,
+    control: &Control,
+) -> Result<(), ExecError> {
+    let mut scope = scope_of(values, control);
+    if !grouping.passes(&mut scope)? || sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
+        return Ok(());
+    }
+    let mut row = Vec::with_capacity(keys + grouping.cells.len());
+    grouping.each_cell(keys, values, &mut scope, |_, value| row.push(value))?;
+    sorter.take_values(&row, control)
+}

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::program;
+use crate::refusals::Refusal;
 
 /// A kind of source that cannot be read as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,[
 
 /// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
 /// particular first.
-const TIMED: [(&str, Foreign); 4] = [
+const TIMED: [(&str, Foreign); 6] = [
     (
         r"^\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:",
         Foreign {
@@ -77,6 +78,30 @@ const TIMED: [(&str, Foreign); 4] = [
             command: r#"jq -cR '{time: .[0:17], "@m": .[18:]}'"#,
             loses: " (if its days are written as year/month/day)",
             options: " --time-key time --time-format '%y/%m/%d %H:%M:%S'",
+        },
+    ),
+    (
+        r"^\d{4}-\d\d-\d\dT\S+ (stdout|stderr) [FP] ",
+        Foreign {
+            what: "the log of a container (CRI), not JSON",
+            command: concat!(
+                r#"jq -cR 'capture("^(?<t>\\S+) (?<stream>\\S+) [FP] (?<m>.*)$") | {"@t": .t, stream} "#,
+                r#"+ ((.m | fromjson? | objects) // {"@m": .m})'"#
+            ),
+            loses: " (lines that were cut stay in pieces)",
+            options: "",
+        },
+    ),
+    (
+        r#"^[\w.@/-]+=("([^"\\]|\\.)*"|[^" ]*)( +[\w.@/-]+=("([^"\\]|\\.)*"|[^" ]*))+ *$"#,
+        Foreign {
+            what: "logfmt, not JSON",
+            command: concat!(
+                r#"jq -cR '[scan("([^ =]+)=(?:\"((?:[^\"\\\\]|\\\\.)*)\"|([^ ]*))") "#,
+                r#"| {(.[0]): ((.[1] | values | "\"\(.)\"" | fromjson?) // .[2])}] | add'"#
+            ),
+            loses: " (all values become text)",
+            options: "",
         },
     ),
     (
@@ -171,8 +196,13 @@ impl Foreign {
         Foreign::known(bytes).or_else(likely)
     }
 
+    /// Why nothing of the source of this name is stored.
+    pub(crate) fn refusal(self, source: &str, store: &Path) -> Refusal {
+        Refusal { reason: self.what.to_owned(), text: self.explain(source, store) }
+    }
+
     /// What the source of this name is, and how to store it.
-    pub(crate) fn explain(self, source: &str, store: &Path) -> String {
+    fn explain(self, source: &str, store: &Path) -> String {
         let Foreign { what, command, loses, options } = self;
         let file = file_of(source);
         let store = quoted(&store.display().to_string());

@@ -34,6 +34,7 @@ mod output_file;
 mod pager;
 mod program;
 mod progress;
+mod refusals;
 mod rejected;
 mod rejects;
 mod sampled;

@@ -1,10 +1,10 @@
 //! Whether events have their level and their message where queries look for them, or under the keys of other logs.
 
-use tamias_json::Document;
 use tamias_json::validate::minify_object;
+use tamias_json::{Document, Map, Value};
 
 use crate::cli::IngestArgs;
-use crate::output::{LEVELS, MESSAGES, at};
+use crate::output::{LEVELS, MESSAGES, at, is_level};
 
 /// What some events were seen to have.
 #[derive(Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Names {
     events: u64,
     /// Whether one has the key of --level-key, or a level as CLEF has it; and so for messages.
     have_named: [bool; 2],
+    /// Whether one has the key of --level-key as a path only; and so for messages.
+    have_paths: [bool; 2],
     /// Whether all begin with an id as `export --ids` writes it, if there are any.
     have_ids: Option<bool>,
 }
@@ -26,6 +28,16 @@ struct Place {
     key: &'static str,
     /// Whether it lies in an object; then the options of `ingest` do not reach it.
     is_nested: bool,
+}
+
+impl Place {
+    /// As queries write it.
+    fn path(&self) -> String {
+        match self.key.strip_prefix('@') {
+            Some(_) => format!("@Properties['{}']", self.key),
+            None => self.key.to_owned(),
+        }
+    }
 }
 
 impl Names {
@@ -44,13 +56,15 @@ impl Names {
             *have |= named.into_iter().chain(clef.iter().copied()).any(|key| event.get(key).is_some());
         }
         let event = &event;
-        let first = |keys: &[&'static str]| {
-            let mut places = keys.iter().filter_map(|key| Some((*key, at(event, key)?)));
-            places.next().map(|(key, value)| (Place { key, is_nested: event.get(key).is_none() }, value))
+        for (has, named) in self.have_paths.iter_mut().zip(named) {
+            *has |= named.is_some_and(|named| event.get(named).is_none() && has_path(event, named));
+        }
+        let first = |keys: &[&'static str], is_meant: fn(&Value<'_>) -> bool| {
+            let key = *keys.iter().find(|key| at(event, key).is_some_and(|value| is_meant(&value)))?;
+            Some(Place { key, is_nested: event.get(key).is_none() })
         };
-        self.level = self.level.or_else(|| first(&LEVELS[1..]).map(|(place, _)| place));
-        let message = || first(&MESSAGES[1..]).filter(|(_, value)| value.as_str().is_some());
-        self.message = self.message.or_else(|| message().map(|(place, _)| place));
+        self.level = self.level.or_else(|| first(&LEVELS[1..], is_level));
+        self.message = self.message.or_else(|| first(&MESSAGES[1..], |value| value.as_str().is_some()));
         let id = minified.strip_prefix(b"{\"@Id\":\"").and_then(|rest| rest.split_first_chunk::<33>());
         let has_id =
             id.is_some_and(|([hex @ .., end], _)| *end == b'"' && hex.iter().all(u8::is_ascii_hexdigit));
@@ -77,13 +91,18 @@ impl Names {
             found.filter(|(_, place)| !place.is_nested).map(|(name, place)| (name, place.key))
         };
         let [level, message] = elsewhere.map(flat);
-        for (((option, key), have), meant) in
+        for ((((option, key), have), has_path), meant) in
             [("--level-key", &args.level_key), ("--message-key", &args.message_key)]
                 .into_iter()
                 .zip(self.have_named)
+                .zip(self.have_paths)
                 .zip([level, message])
         {
-            if let (Some(key), false) = (key, have) {
+            if let (Some(key), false, true) = (key, have, has_path) {
+                hints.push(format!(
+                    "{option} {key}: only a top-level key can be renamed, so nothing was; queries find it as {key}"
+                ));
+            } else if let (Some(key), false) = (key, have) {
                 let meant = meant.map_or(String::new(), |(_, meant)| format!("; did you mean `{meant}`?"));
                 let events = match self.events {
                     1 => "the first event does not have".to_owned(),
@@ -125,19 +144,26 @@ impl Names {
         let level = level.filter(|_| named("@Level")).map(|level| {
             format!(
                 "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{}`?{}",
-                level.1.key,
+                level.1.path(),
                 option(level, "@Level")
             )
         });
         let message = message.filter(|_| named("@Message")).map(|message| {
             format!(
                 "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{}`?{}",
-                message.1.key,
+                message.1.path(),
                 option(message, "@Message")
             )
         });
         [level, message]
     }
+}
+
+/// Whether a member of a member has this path.
+fn has_path(event: &Map<'_>, path: &str) -> bool {
+    let mut names = path.split('.');
+    let first = names.next().and_then(|first| event.get(first));
+    names.try_fold(first, |value, name| Some(value?.as_map()?.get(name))).flatten().is_some()
 }
 
 fn builtins(found: &[(&str, &str)]) -> String {

@@ -20,7 +20,7 @@ use crate::units::printable;
 
 use table::table;
 
-pub(crate) use log::{LEVELS, MESSAGES, at};
+pub(crate) use log::{LEVELS, MESSAGES, at, is_level};
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 

@@ -7,6 +7,7 @@ use tamias::Store;
 use crate::anchor::{self, Anchor};
 use crate::cli::IngestArgs;
 use crate::failure::Failure;
+use crate::instants::Zone;
 use crate::mended::Mended;
 use crate::origin;
 use crate::rejected::Rejected;
@@ -34,7 +35,8 @@ pub(crate) struct Start {
 
 /// Where the reading of a source begins.
 pub(crate) fn of(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Failure> {
-    let options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
+    let mut options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
+    options += args.time_zone.as_ref().map_or("", Zone::name);
     let options = crc32fast::hash(options.as_bytes());
     let rejected = Rejected::new(&[], options, false);
     let beginning = Start { rejected, ..Start::default() };

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeKeys};
+use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeFormat, TimeKeys};
 
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
-use crate::failure::Failure;
 use crate::foreign::{Foreign, file_of, quoted};
 use crate::names::Names;
+use crate::output::json_string;
 use crate::program;
+use crate::refusals::Refusal;
 use crate::splitter::Splitter;
 use crate::units::printable;
 
@@ -71,13 +72,13 @@ pub(crate) struct Told {
 }
 
 impl Beginning {
-    /// `is_new` tells that this is the only source, and nothing of it is stored: if no event has the time key, it is misspelt.
-    pub(crate) fn new(args: &IngestArgs, is_new: bool) -> Beginning {
+    /// Looks for times of this format. `is_new` tells that nothing of the source is stored: if no event has the time key, it is misspelt.
+    pub(crate) fn new(args: &IngestArgs, format: &TimeFormat, is_new: bool) -> Beginning {
         // Who wants each invalid line gets each.
         let is_known = args.time_key.is_some() && wants_each(args);
         Beginning((!is_known).then(|| Looking {
             splitter: Splitter::new(LINE_BYTES_MAX),
-            keys: TimeKeys::new(args.time_format.clone()),
+            keys: TimeKeys::new(format.clone()),
             others: 0,
             names: Names::default(),
             given: args.time_key.as_deref().filter(|_| is_new && !args.now).map(|keys| Given {
@@ -91,7 +92,7 @@ impl Beginning {
     }
 
     /// Takes the next bytes of a source.
-    pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
+    pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Refusal> {
         let Some(looking) = &mut self.0 else { return Ok(Told { bytes: chunk, ..Told::default() }) };
         let Looking { splitter, keys, others, names, given, held, .. } = looking;
         held.extend_from_slice(&chunk);
@@ -115,7 +116,7 @@ impl Beginning {
 
     /// What is held when the source rests: what is no event waits for none, and with --now or --time-key events do not wait for others,
     /// which may have a time.
-    pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+    pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Refusal> {
         match &mut self.0 {
             Some(looking) if looking.keys.events() == 0 => {
                 looking.hand_on(source, args, Foreign::around_events)
@@ -128,16 +129,16 @@ impl Beginning {
         }
     }
 
-    /// What is held when the source has ended; whether it is the only one, and whole.
-    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs, is_alone: bool) -> Result<Told, Failure> {
+    /// What is held when the source has ended; whether it is whole.
+    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs, is_whole: bool) -> Result<Told, Refusal> {
         let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
         let Looking { splitter, keys, others, names, given, .. } = looking;
         // The last line may have no line feed.
         let named = [args.level_key.as_deref(), args.message_key.as_deref()];
         let _ = splitter.finish(|entry| look(&entry, keys, others, names, given, named));
         match looking.keys.events() {
-            // One line may be anything, and a few must not keep other files from being read.
-            0 if looking.others >= EVENTS_MAX || is_alone && looking.others > 1 => {
+            // Of what was cut, a few lines tell nothing.
+            0 if looking.others >= EVENTS_MAX || is_whole && looking.others > 0 => {
                 looking.hand_on(source, args, Foreign::likely)
             }
             0 => looking.hand_on(source, args, Foreign::known),
@@ -146,7 +147,7 @@ impl Beginning {
     }
 
     /// Ends the look at a source that has events.
-    fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+    fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Refusal> {
         let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
         let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
         let mut hints = looking.names.hints(args);
@@ -155,18 +156,23 @@ impl Beginning {
                 "its first events are all in the future, from {future} on; check --time-format"
             ));
         }
-        let key = match (&args.time_key, looking.keys.best().or_else(|| looking.keys.only())) {
+        let found = looking.keys.best().or_else(|| looking.keys.only());
+        hints.extend(
+            without_zone(args.time_key.as_deref().or(found), &looking.keys)
+                .filter(|_| args.time_zone.is_none()),
+        );
+        let key = match (&args.time_key, found) {
             (Some(given), _)
                 if looking.given.is_some_and(|given| !given.is_there)
                     && !looking.keys.candidates().is_empty() =>
             {
-                return Err(Failure::Input(misspelt(source, given, &looking.keys, &args.store)));
+                return Err(misspelt(source, given, &looking.keys, &args.store));
             }
             (Some(_), _) => None,
             (None, Some(key)) => Some(key.to_owned()),
             // Few events have a time there, but those keep it.
             (None, None) if args.now => Some(looking.keys.most().map_or(CLEF, |(key, _)| key).to_owned()),
-            (None, None) => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
+            (None, None) => return Err(unknown(source, &looking.keys, &args.store)),
         };
         Ok(Told { key, hints, bytes })
     }
@@ -179,14 +185,14 @@ impl Looking {
         source: &str,
         args: &IngestArgs,
         foreign: fn(&[u8]) -> Option<Foreign>,
-    ) -> Result<Told, Failure> {
+    ) -> Result<Told, Refusal> {
         let is_beginning = !self.is_later;
         self.is_later |= !self.held.is_empty();
         if is_beginning
             && !wants_each(args)
             && let Some(foreign) = foreign(&self.held)
         {
-            return Err(Failure::Input(foreign.explain(source, &args.store)));
+            return Err(foreign.refusal(source, &args.store));
         }
         self.others = 0;
         Ok(Told { bytes: std::mem::take(&mut self.held), ..Told::default() })
@@ -221,13 +227,28 @@ fn look(
     if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
 }
 
+/// That times under these keys name no zone, if so.
+fn without_zone(time_keys: Option<&str>, keys: &TimeKeys) -> Option<String> {
+    let candidates = keys.candidates();
+    let is_meant = |candidate: &&&TimeCandidate| {
+        candidate.is_without_zone
+            && time_keys.is_some_and(|keys| keys.split(',').any(|key| key == candidate.key))
+    };
+    let key = &candidates.iter().find(is_meant)?.key;
+    Some(format!(
+        "the times in `{key}` name no time zone and are taken as UTC; if that is wrong, ingest into a new store with --time-zone, \
+         such as --time-zone local"
+    ))
+}
+
 /// That no event has the key that --time-key names, and which are there.
-fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> String {
+fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> Refusal {
     let (events, remedy) = (events(keys), remedy(source, keys, store));
-    format!(
+    let text = format!(
         "{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}; --rejects FILE stores the events that have it",
         printable(given)
-    )
+    );
+    Refusal { reason: remedy.replace(&file_of(source), ""), text }
 }
 
 /// The events that were looked at.
@@ -243,14 +264,17 @@ fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     let candidates = keys.candidates();
     let named: Vec<String> =
         candidates.iter().take(NAMED_MAX).map(|candidate| format!("`{}`", candidate.key)).collect();
+    if let Some(joined) = joined(source, keys, store) {
+        return joined;
+    }
     match (candidates.as_slice(), keys.list()) {
-        ([], Some(list)) if keys.events() == 1 && is_plain(list) => {
-            let program = program::name();
-            format!(
-                "`{list}` holds a list; if these are the events, use\n  jq -c '.{list}[]' {} | {program} ingest {} -",
-                file_of(source),
-                quoted(&store.display().to_string())
-            )
+        ([], Some(list)) => {
+            let what = format!("`{}` holds a list; if these are the events, use", printable(list));
+            let program = match list {
+                "resourceLogs" => OTLP.to_owned(),
+                list => format!("{}[]", member(list)),
+            };
+            convert(&what, &program, source, store)
         }
         ([], _) => {
             "name the key with --time-key (and its format with --time-format, unless it is ISO 8601 or a Unix time), or use \
@@ -263,10 +287,43 @@ fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     }
 }
 
+/// What makes events of the batches of OpenTelemetry, where they lie deeper, and the resource beside them.
+const OTLP: &str = ".resourceLogs[] | .resource as $r | .scopeLogs[].logRecords[] + {resource: $r}";
+
+/// What to do about events whose day and time of day are in two keys.
+fn joined(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
+    let (day, clock) = (day(keys)?, keys.clock()?);
+    let program = format!(".timestamp = {} + \"T\" + {}", member(day), member(clock));
+    let what = format!("the time is in two keys, `{}` and `{}`; join them", printable(day), printable(clock));
+    Some(convert(&what, &program, source, store))
+}
+
+/// The key that holds a day alone, where no other key holds a time.
+fn day(keys: &TimeKeys) -> Option<&str> {
+    let candidates = keys.candidates();
+    let [one] = candidates.as_slice() else { return None };
+    matches!(one.readings.as_slice(), [(DAY, _)]).then_some(one.key.as_str())
+}
+
+/// The format of a day alone.
+const DAY: &str = "%Y-%m-%d";
+
+/// What jq is to make of a source. The command stands on a line of its own, which is never wrapped.
+fn convert(what: &str, jq: &str, source: &str, store: &Path) -> String {
+    let (program, store) = (program::name(), quoted(&store.display().to_string()));
+    format!("{what}\n  jq -c {} {} | {program} ingest {store} -", quoted(jq), file_of(source))
+}
+
+/// A member of an object, in the language of jq.
+fn member(key: &str) -> String {
+    if is_plain(key) { format!(".{key}") } else { format!(".[{}]", json_string(key)) }
+}
+
 /// That no event has a time, and what to do.
-fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
+fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> Refusal {
     let (events, remedy) = (events(keys), remedy(source, keys, store));
     let found = match (keys.most(), keys.unread()) {
+        (None, Some((key, _))) if keys.clock() == Some(key) && day(keys).is_some() => String::new(),
         (Some((key, 1)), _) => format!(" (only one has a time in `{key}`)"),
         (Some((key, few)), _) => format!(" (only {few} have a time in `{key}`)"),
         (None, Some((key, text))) => {
@@ -284,7 +341,9 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         }
         None => "",
     };
-    format!("{source}: no usual time key in {events}{found}, nothing of it was stored{others}; {remedy}")
+    let text =
+        format!("{source}: no usual time key in {events}{found}, nothing of it was stored{others}; {remedy}");
+    Refusal { reason: remedy.replace(&file_of(source), ""), text }
 }
 
 /// The options that read a key whose times are written in an unusual way.

@@ -90,3 +90,4 @@ pub use stored::{Documents, SourceError, Times};
 pub use value::{Kind, PLACES_MAX, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};
 pub use warning::{Compared, Warning};
+pub use zone::Zone;

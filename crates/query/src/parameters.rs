@@ -25,7 +25,7 @@ pub struct Parameters {
 #[error(
     "there is no time zone called `{0}`; they have names as in `Europe/Berlin`, or are offsets as in `+02:00`"
 )]
-pub struct UnknownZone(String);
+pub struct UnknownZone(pub(crate) String);
 
 impl Parameters {
     /// No parameters.
@@ -66,7 +66,7 @@ impl Parameters {
     /// # Errors
     /// If there is no such zone.
     pub fn set_zone(&mut self, name: &str) -> Result<&mut Parameters, UnknownZone> {
-        self.zone = Zone::named(name).ok_or_else(|| UnknownZone(name.to_owned()))?;
+        self.zone = Zone::parse(name)?;
         Ok(self)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::calendar::{TICKS_PER_DAY, TICKS_PER_SECOND};
 use crate::time::{UNIX_EPOCH, ZONES, parse_instant, tells_offset};
+use crate::{Instant, InstantError, UnknownZone};
 use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Span, Timestamp};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 /// A time zone other than UTC.
 #[derive(Clone, Debug)]
-pub(crate) struct Zone {
+pub struct Zone {
     name: Arc<str>,
     zone: TimeZone,
 }
@@ -54,6 +55,32 @@ impl Zone {
             return Some(end..midnight(next.checked_add_unsigned(together)?)?);
         }
         Some(start..end)
+    }
+
+    /// The zone with an IANA name, in any case, or with an offset like `+02:00`; `None` for UTC.
+    ///
+    /// # Errors
+    /// If there is no such zone.
+    pub fn parse(name: &str) -> Result<Option<Zone>, UnknownZone> {
+        Zone::named(name).ok_or_else(|| UnknownZone(name.to_owned()))
+    }
+
+    /// The instant of an ISO 8601 text, at which the clock of the zone shows that time unless the text has an offset.
+    ///
+    /// # Errors
+    /// If it is no such text, or the time lies outside the years 1 to 9999.
+    pub fn read(&self, text: &str) -> Result<Instant, InstantError> {
+        let instant: Instant = text.parse()?;
+        if tells_offset(text) { Ok(instant) } else { self.local(instant) }
+    }
+
+    /// The instant at which the clock of the zone shows what it shows in UTC at another. Of two such instants it is the first.
+    ///
+    /// # Errors
+    /// If it lies outside the years 1 to 9999.
+    pub fn local(&self, shown: Instant) -> Result<Instant, InstantError> {
+        let ticks = self.instant_of(shown.ticks()).ok_or(InstantError::Range)?;
+        Instant::from_ticks(ticks).ok_or(InstantError::Range)
     }
 
     /// The instant at which the clock of the zone shows what it shows in UTC at another.

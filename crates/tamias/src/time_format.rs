@@ -8,7 +8,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 use rust_decimal::Decimal;
 use tamias_json::Value;
-use tamias_query::{Instant, InstantError};
+use tamias_query::{Instant, InstantError, UnknownZone, Zone};
 
 /// The format of an event's time. The default recognises unambiguous formats by itself.
 ///
@@ -34,10 +34,12 @@ enum Form {
     /// Ticks of 100 nanoseconds since the year 1, as .NET and queries with `--ticks` write them.
     Ticks,
     Pattern(String),
+    /// One of these, in a zone other than UTC where the text names none.
+    InZone(Box<Form>, Zone),
 }
 
-/// How web servers write times.
-const ACCESS_LOG: &str = "%d/%b/%Y:%H:%M:%S %z";
+/// How web servers write times; HAProxy with a fraction and without a zone.
+const ACCESS_LOGS: [&str; 2] = ["%d/%b/%Y:%H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S%.f"];
 /// How Git, Ruby and others write them.
 const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %z";
 
@@ -45,29 +47,62 @@ const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %z";
 const UNIX_TICKS: u64 = 621_355_968_000_000_000;
 
 impl TimeFormat {
+    /// Sets the time zone of texts that name none, an IANA name or an offset such as `+02:00`; by default it is UTC. Of a time that the
+    /// clocks show twice the earlier is meant.
+    ///
+    /// ```
+    /// use tamias::{Batch, EventFormat, TimeFormat};
+    ///
+    /// let local = TimeFormat::default().time_zone("Europe/Berlin")?;
+    /// let format = EventFormat::time_key("time").time_format(local);
+    /// Batch::new().push(br#"{"time":"2024-05-29 12:56:01"}"#, &format)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such zone.
+    pub fn time_zone(self, name: &str) -> Result<TimeFormat, UnknownZone> {
+        let form = match self.0 {
+            Form::InZone(form, _) => *form,
+            form => form,
+        };
+        Ok(TimeFormat(match Zone::parse(name)? {
+            Some(zone) => Form::InZone(Box::new(form), zone),
+            None => form,
+        }))
+    }
+
     pub(crate) fn read(&self, value: Value<'_>) -> Result<Instant, TimeError> {
-        match (&self.0, value) {
+        match (self.parts().0, value) {
             (_, Value::String(text)) => self.read_text(&text.text()),
             (Form::Any, Value::Number(number)) if looks_like_ticks(number.text()) => Err(TimeError::Ticks),
             (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
             (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
             (Form::Ticks, Value::Number(number)) => ticks(number.text()),
-            (Form::Pattern(pattern), Value::Number(number)) => by_pattern(pattern, number.text()),
+            (Form::Pattern(_), Value::Number(number)) => self.read_text(number.text()),
             _ => Err(TimeError::Instant(InstantError::Text)),
         }
     }
 
     /// Reads the text of a string.
     pub(crate) fn read_text(&self, text: &str) -> Result<Instant, TimeError> {
+        match self.parts() {
+            (Form::Any, _) if looks_like_ticks(text) => Err(TimeError::Ticks),
+            (Form::Any, _) if is_unix_text(text) => Ok(Instant::from_unix_text(text)?),
+            (Form::Any, zone) => any(text, zone),
+            (Form::Iso, zone) => Ok(iso(text, zone)?),
+            (Form::Unix(ticks), _) if is_number(text) => unix(text, *ticks),
+            (Form::Ticks, _) if is_number(text) => ticks(text),
+            (Form::Pattern(pattern), zone) => by_pattern(pattern, text, zone),
+            (Form::Unix(_) | Form::Ticks | Form::InZone(..), _) => Err(InstantError::Number.into()),
+        }
+    }
+
+    /// The form without its zone, and the zone.
+    fn parts(&self) -> (&Form, Option<&Zone>) {
         match &self.0 {
-            Form::Any if looks_like_ticks(text) => Err(TimeError::Ticks),
-            Form::Any if is_unix_text(text) => Ok(Instant::from_unix_text(text)?),
-            Form::Any => any(text),
-            Form::Iso => Ok(text.parse()?),
-            Form::Unix(ticks) if is_number(text) => unix(text, *ticks),
-            Form::Ticks if is_number(text) => ticks(text),
-            Form::Unix(_) | Form::Ticks => Err(InstantError::Number.into()),
-            Form::Pattern(pattern) => by_pattern(pattern, text),
+            Form::InZone(form, zone) => (form, Some(zone)),
+            form => (form, None),
         }
     }
 }
@@ -78,7 +113,7 @@ impl FromStr for TimeFormat {
     /// Parses the name of a format, or a pattern:
     ///
     /// - `auto`: ISO 8601 text, also with its zone behind a space (`2024-05-29 12:56:01 +0200`, `2024-05-29 10:56:01 UTC`), text as web
-    ///   servers write it (`29/May/2024:12:56:01 +0200`, also in brackets) or as mail and HTTP do (RFC 2822,
+    ///   servers write it (`29/May/2024:12:56:01 +0200`, also in brackets, with a fraction or without the zone) or as mail and HTTP do (RFC 2822,
     ///   `Wed, 29 May 2024 10:56:01 GMT`), or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or
     ///   its text of 10, 13, 16 or 19 digits, also with a fraction. A number that is more likely [ticks](Instant::ticks) is rejected
     /// - `iso`: ISO 8601 text only
@@ -86,8 +121,8 @@ impl FromStr for TimeFormat {
     ///   its text, also with a fraction
     /// - `ticks`: ticks of 100 nanoseconds since the year 1, as .NET writes them, a number or its text
     /// - a pattern with `%`, as for strptime: `%d/%b/%Y:%H:%M:%S %z`. It must match the whole text. `%f` is a fraction
-    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. Times without a zone are UTC. `%Z`, an
-    ///   abbreviation such as CET, is not supported.
+    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. Times without a zone are UTC, or in the [time zone](TimeFormat::time_zone) that is
+    ///   set. `%Z`, an abbreviation such as CET, is not supported.
     fn from_str(text: &str) -> Result<TimeFormat, TimeFormatError> {
         let unix = |ticks, scale| Form::Unix(Decimal::new(ticks, scale));
         Ok(TimeFormat(match text {
@@ -100,7 +135,8 @@ impl FromStr for TimeFormat {
             "ticks" => Form::Ticks,
             _ if text.replace("%%", "").contains("%Z") => {
                 return Err(TimeFormatError(format!(
-                    "{text}: %Z, an abbreviation such as CET, cannot be read; use %Q for a name such as Europe/Vienna, or %z for an offset"
+                    "{text}: %Z, an abbreviation such as CET, cannot be read; use %Q for a name such as Europe/Vienna, %z for an offset, or \
+                     write the abbreviation itself, and name the zone with --time-zone"
                 )));
             }
             _ if text.contains('%') => {
@@ -138,19 +174,30 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(is_part) && text.parse::<f64>().is_ok()
 }
 
-/// The instant of a text in ISO 8601 or another form that names the month and the zone, so that it has one meaning only.
-fn any(text: &str) -> Result<Instant, TimeError> {
-    text.parse().or_else(|error: InstantError| {
-        // Access logs have brackets around their times.
+/// The instant of a text in ISO 8601 or another form that names the month, so that it has one meaning only.
+fn any(text: &str, zone: Option<&Zone>) -> Result<Instant, TimeError> {
+    iso(text, zone).or_else(|error| {
+        // Access logs have brackets around their times, and columns of a fixed width blanks.
+        let text = text.trim();
         let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         let named = || {
             let time = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT"));
             Ok(format!("{}Z", time.ok_or(InstantError::Text)?).parse()?)
         };
         let mail = || instant(rfc2822::parse(text).map_err(|_| InstantError::Text)?.timestamp());
-        let known = by_pattern(ACCESS_LOG, text).or_else(|_| by_pattern(SPACED, text));
+        let patterns = ACCESS_LOGS.iter().chain([&SPACED]);
+        let known = patterns.map(|pattern| by_pattern(pattern, text, zone)).find_map(Result::ok);
+        let known = known.map_or_else(|| iso(text, zone).map_err(TimeError::from), Ok);
         known.or_else(|_: TimeError| named()).or_else(|_: TimeError| mail()).map_err(|_| error.into())
     })
+}
+
+/// The instant of a text in ISO 8601, which may name no zone.
+fn iso(text: &str, zone: Option<&Zone>) -> Result<Instant, InstantError> {
+    match zone {
+        Some(zone) => zone.read(text),
+        None => text.parse(),
+    }
 }
 
 /// The instant of a number of ticks since the year 1.
@@ -167,15 +214,20 @@ fn unix(text: &str, ticks: Decimal) -> Result<Instant, TimeError> {
     Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
 }
 
-fn by_pattern(pattern: &str, text: &str) -> Result<Instant, TimeError> {
+fn by_pattern(pattern: &str, text: &str, zone: Option<&Zone>) -> Result<Instant, TimeError> {
     let unfit = || TimeError::Pattern { pattern: pattern.to_owned() };
     let time = BrokenDownTime::parse(pattern, text).map_err(|_| unfit())?;
-    let timestamp = match time.to_timestamp() {
-        Ok(timestamp) => Ok(timestamp),
-        Err(_) if time.iana_time_zone().is_some() => time.to_zoned().map(|zoned| zoned.timestamp()),
-        Err(_) => time.to_datetime().and_then(|time| TimeZone::UTC.to_timestamp(time)),
-    };
-    instant(timestamp.map_err(|_| unfit())?)
+    if let Ok(timestamp) = time.to_timestamp() {
+        return instant(timestamp);
+    }
+    if time.iana_time_zone().is_some() {
+        return instant(time.to_zoned().map_err(|_| unfit())?.timestamp());
+    }
+    let shown = time.to_datetime().and_then(|time| TimeZone::UTC.to_timestamp(time)).map_err(|_| unfit())?;
+    match zone {
+        Some(zone) => Ok(zone.local(instant(shown)?)?),
+        None => instant(shown),
+    }
 }
 
 fn instant(timestamp: Timestamp) -> Result<Instant, TimeError> {

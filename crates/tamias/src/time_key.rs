@@ -9,7 +9,7 @@ use crate::TimeFormat;
 
 /// Keys that commonly hold the time in logs; if two occur in equally many events, the first is preferred. HEURISTIC: CLEF's own, then those that
 /// widely used programs write.
-const USUAL: [&str; 18] = [
+const USUAL: [&str; 20] = [
     "@t",
     "@timestamp",
     "timestamp",
@@ -29,6 +29,9 @@ const USUAL: [&str; 18] = [
     // nginx.
     "time_local",
     "time_iso8601",
+    // OpenTelemetry: when it happened, and when it was seen.
+    "timeUnixNano",
+    "observedTimeUnixNano",
 ];
 
 /// Other ways to write a time with a day, in logs in wide use. Those that fit all values of a key are suggested. None is
@@ -55,6 +58,8 @@ const WRITTEN: [&str; 13] = [
 ];
 
 const DAY: &str = "%Y-%m-%d";
+/// The zone that is farthest from UTC.
+const ELSEWHERE: &str = "+14:00";
 const DAY_CHARS: usize = 10;
 
 /// Parts of names that keys of times have. HEURISTIC.
@@ -84,6 +89,8 @@ const PLAUSIBLE: [&str; 2] = ["1990-01-01T00:00:00Z", "2100-01-01T00:00:00Z"];
 #[derive(Debug)]
 pub struct TimeKeys {
     format: TimeFormat,
+    /// The same in another time zone: what it reads as another instant names no zone.
+    elsewhere: TimeFormat,
     written: [TimeFormat; WRITTEN.len()],
     events: u64,
     /// For each usual key, the number of events that have a time there.
@@ -94,8 +101,10 @@ pub struct TimeKeys {
     others: BTreeMap<String, TimeCandidate>,
     /// The first usual key with a text that is not a time, and the text as JSON.
     unread: Option<(&'static str, String)>,
-    /// The first key of the first event that holds a list of objects.
+    /// The first key of the first event that holds a list of objects, as long as each event has such a list there.
     list: Option<String>,
+    /// The key of the first event that holds a time of day alone.
+    clock: Option<String>,
     offsets: Offsets,
 }
 
@@ -109,6 +118,8 @@ pub struct TimeCandidate {
     /// The [`TimeFormat`]s that can read all values seen there, and the instant that the example is in each. Empty if the expected format
     /// can read them.
     pub readings: Vec<(&'static str, Instant)>,
+    /// Whether the expected format reads a value there, and takes it for a time of its zone, as it names none.
+    pub is_without_zone: bool,
     events: u64,
 }
 
@@ -117,8 +128,10 @@ impl TimeKeys {
     pub fn new(format: TimeFormat) -> TimeKeys {
         let others = BTreeMap::new();
         let written = WRITTEN.map(|pattern| pattern.parse().unwrap_or_default());
+        let elsewhere = format.clone().time_zone(ELSEWHERE).unwrap_or_default();
         TimeKeys {
             format,
+            elsewhere,
             written,
             events: 0,
             usual: [0; USUAL.len()],
@@ -126,6 +139,7 @@ impl TimeKeys {
             others,
             unread: None,
             list: None,
+            clock: None,
             offsets: Offsets::new(),
         }
     }
@@ -136,12 +150,32 @@ impl TimeKeys {
         if tamias_json::validate::minify_object(document, &Default::default(), &mut minified).is_err() {
             return;
         }
-        let TimeKeys { format, written, events, usual, earliest, others, unread, list, offsets } = self;
+        let TimeKeys {
+            format,
+            elsewhere,
+            written,
+            events,
+            usual,
+            earliest,
+            others,
+            unread,
+            list,
+            clock,
+            offsets,
+        } = self;
         let Ok(event) = offsets.scan_trusted(&minified) else { return };
         if *events == 0 {
-            let mut lists = event.entries().filter(|(_, value)| is_list_of_objects(value));
-            *list = lists.next().map(|(key, _)| key.text().into_owned());
+            let first = |is_meant: fn(&Value<'_>) -> bool| {
+                let mut meant = event.entries().filter(|(_, value)| is_meant(value));
+                meant.next().map(|(key, _)| key.text().into_owned())
+            };
+            *list = first(is_list_of_objects);
+            *clock = first(is_time_of_day);
         }
+        let may_be_list = |key: &String| {
+            event.get(key).is_some_and(|list| is_list_of_objects(&list) || is_empty_list(&list))
+        };
+        *list = list.take().filter(may_be_list);
         *events += 1;
         for ((key, count), earliest) in USUAL.iter().zip(usual).zip(earliest) {
             let Some(value) = event.get(key) else { continue };
@@ -156,7 +190,7 @@ impl TimeKeys {
                 None => {}
             }
         }
-        Noting { format, written, found: others, latest: tomorrow() }.note(&event, "", 1);
+        Noting { format, elsewhere, written, found: others, latest: tomorrow() }.note(&event, "", 1);
     }
 
     /// The number of events looked at.
@@ -211,15 +245,21 @@ impl TimeKeys {
         candidates
     }
 
-    /// The key of a list of objects in the first event: the events may be there, one level down.
+    /// The key of a list of objects in each event: the events may be there, one level down.
     pub fn list(&self) -> Option<&str> {
         self.list.as_deref()
+    }
+
+    /// The key of the first event that holds a time of day alone, `20:01:02`: another one may hold the day.
+    pub fn clock(&self) -> Option<&str> {
+        self.clock.as_deref()
     }
 }
 
 /// Counts keys that hold times.
 struct Noting<'k> {
     format: &'k TimeFormat,
+    elsewhere: &'k TimeFormat,
     written: &'k [TimeFormat; WRITTEN.len()],
     found: &'k mut BTreeMap<String, TimeCandidate>,
     /// A reading that lies after this instant is ignored.
@@ -235,7 +275,9 @@ impl Noting<'_> {
                 self.note(inner, &format!("{path}."), names + 1);
                 continue;
             }
-            let is_read = time(value, self.format).is_some();
+            let read = time(value, self.format);
+            let is_read = read.is_some();
+            let is_without_zone = is_read && self.elsewhere.read(value).ok() != read;
             let readings = if is_read { Vec::new() } else { self.readings(value) };
             let is_time = is_read || !readings.is_empty();
             if !is_time || (self.found.len() >= OTHERS_MAX && !self.found.contains_key(&path)) {
@@ -247,12 +289,14 @@ impl Noting<'_> {
                     candidate
                         .readings
                         .retain(|(known, _)| readings.iter().any(|(format, _)| format == known));
+                    candidate.is_without_zone |= is_without_zone;
                     candidate.events += 1;
                 }
                 None => {
                     let example = String::from_utf8_lossy(value.raw()).into_owned();
-                    self.found
-                        .insert(path.clone(), TimeCandidate { key: path, example, readings, events: 1 });
+                    let candidate =
+                        TimeCandidate { key: path.clone(), example, readings, is_without_zone, events: 1 };
+                    self.found.insert(path, candidate);
                 }
             }
         }
@@ -289,6 +333,18 @@ const DAY_TICKS: u64 = 24 * 3600 * 10_000_000;
 fn is_list_of_objects(value: &Value<'_>) -> bool {
     let Value::Array(array) = value else { return false };
     matches!(array.get(0), Some(Value::Map(_)))
+}
+
+fn is_empty_list(value: &Value<'_>) -> bool {
+    let Value::Array(array) = value else { return false };
+    array.get(0).is_none()
+}
+
+/// Whether a value is a time without a day: `20:01:02`, also with a fraction.
+fn is_time_of_day(value: &Value<'_>) -> bool {
+    let Value::String(text) = value else { return false };
+    let text = text.text();
+    text.matches(':').count() == 2 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))
 }
 
 /// The time that a value can be meant as.
@@ -470,7 +526,32 @@ mod tests {
     }
 
     #[test]
+    fn times_that_name_no_zone_are_told_from_others() {
+        for (event, is_without) in [
+            (r#"{"t":"2024-05-29T10:56:01"}"#, true),
+            (r#"{"t":"2024-05-29 10:56:01,123"}"#, true),
+            (r#"{"t":"2024-05-29 10:56:01 "}"#, true),
+            (r#"{"t":"29/May/2024:10:56:01.5"}"#, true),
+            (r#"{"t":"29/May/2024:10:56:01 +0200"}"#, false),
+            (r#"{"t":"2024-05-29T10:56:01Z"}"#, false),
+            (r#"{"t":"2024-05-29 10:56:01 UTC"}"#, false),
+            (r#"{"t":1716980161}"#, false),
+        ] {
+            assert_eq!(look(&[event]).candidates()[0].is_without_zone, is_without, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_day_and_a_time_of_day_in_two_keys_are_found() {
+        let keys = look(&[r#"{"n":1,"date":"2026-11-23","time":"20:01:02"}"#]);
+        assert_eq!((keys.best(), keys.only(), keys.clock()), (None, None, Some("time")));
+        assert_eq!(keys.candidates()[0].key, "date");
+    }
+
+    #[test]
     fn a_list_of_objects_may_hold_the_events() {
+        assert_eq!(look(&[r#"{"Records":[{"a":1}]}"#, r#"{"Records":[]}"#]).list(), Some("Records"));
+        assert_eq!(look(&[r#"{"Records":[{"a":1}]}"#, r#"{"a":1}"#]).list(), None);
         assert_eq!(look(&[r#"{"Tags":["a"],"Records":[{"a":1}]}"#]).list(), Some("Records"));
         assert_eq!(look(&[r#"{"Tags":["a"],"Records":[]}"#, r#"{"Records":[{}]}"#]).list(), None);
     }

@@ -131,6 +131,47 @@ fn the_time_is_read_in_the_form_that_is_asked_for() {
     }
 }
 
+/// Times that name no zone were those of UTC, whatever the log meant.
+#[test]
+fn times_without_a_zone_are_those_of_the_zone_that_is_set() {
+    let berlin = |form: &str| form.parse::<TimeFormat>().unwrap().time_zone("Europe/Berlin").unwrap();
+    let check = |form: &str, time: &str, expected: &str| {
+        let format = EventFormat::time_key("t").time_format(berlin(form));
+        assert_eq!(instant(&format!("{{\"t\":{time}}}"), &format), expected, "{form}: {time}");
+    };
+    check("auto", "\"2026-11-23 20:00:00,123\"", "2026-11-23T19:00:00.123Z");
+    check("auto", "\"2026-07-23T20:00:00.1234567\"", "2026-07-23T18:00:00.1234567Z");
+    check("auto", "\"23/Nov/2026:20:00:00.123\"", "2026-11-23T19:00:00.123Z");
+    check("iso", "\"2026-07-23 20:00\"", "2026-07-23T18:00:00Z");
+    check("%d.%m.%Y %H:%M:%S CET", "\"23.11.2026 20:00:00 CET\"", "2026-11-23T19:00:00Z");
+    check("%Y-%m-%d", "\"2026-11-23\"", "2026-11-22T23:00:00Z");
+    // The clocks show it twice, and not at all.
+    check("auto", "\"2026-10-25T02:30:00\"", "2026-10-25T00:30:00Z");
+    check("auto", "\"2026-03-29T02:30:00\"", "2026-03-29T01:30:00Z");
+    for named in [
+        "\"2026-11-23T20:00:00Z\"",
+        "\"2026-11-23 22:00:00 +0200\"",
+        "\"2026-11-23 20:00:00 UTC\"",
+        "1795464000",
+    ] {
+        check("auto", named, "2026-11-23T20:00:00Z");
+    }
+    check("%Y-%m-%d %H:%M:%S %z", "\"2026-11-23 22:00:00 +0200\"", "2026-11-23T20:00:00Z");
+    check("%Y-%m-%d %H:%M:%S %Q", "\"2026-11-23 15:00:00 America/New_York\"", "2026-11-23T20:00:00Z");
+    assert!(TimeFormat::default().time_zone("Europe/Atlantis").is_err());
+    let utc = berlin("auto").time_zone("UTC").unwrap();
+    let format = EventFormat::time_key("t").time_format(utc);
+    assert_eq!(instant(r#"{"t":"2026-11-23T20:00:00"}"#, &format), "2026-11-23T20:00:00Z");
+}
+
+#[test]
+fn blanks_around_a_time_and_those_of_ha_proxy_are_read() {
+    let format = EventFormat::clef();
+    assert_eq!(instant(r#"{"@t":"2026-11-23 20:00:00 "}"#, &format), "2026-11-23T20:00:00Z");
+    assert_eq!(instant(r#"{"@t":"23/Nov/2026:20:00:00.123"}"#, &format), "2026-11-23T20:00:00.123Z");
+    assert_eq!(instant(r#"{"@t":"23/Nov/2026:20:00:00"}"#, &format), "2026-11-23T20:00:00Z");
+}
+
 #[test]
 fn other_people_s_keys_get_clef_s_names() {
     let format = EventFormat::time_key("t").level_key("log.level").message_key("msg");

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use tamias::TimeFormat;
 
 use super::shared::{Sealing, store_folder};
+use crate::instants::Zone;
 
 /// Events are stored whenever so many bytes of them have come together. HEURISTIC: so large a batch goes straight into a
 /// sealed file; smaller ones are written twice, first into the log. Ingesting 493 MB took half as long as with 4 MiB.
@@ -51,7 +52,7 @@ pub(crate) struct GenerateArgs {
 /// `earlier lines: 7`, the lines that earlier runs stored or rejected.
 ///
 /// Rejected lines of a file are remembered too, in up to 1000 places; beyond that --rejects is required. Run the command again
-/// with another --time-key, --time-format or --now to retry the rejected lines and then read what is new. With
+/// with another --time-key, --time-format, --time-zone or --now to retry the rejected lines and then read what is new. With
 /// --rejects, rejected lines go to that file instead and are not remembered.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -62,6 +63,7 @@ Examples:
   benchtool ingest edits wiki.ndjson.zst
   journalctl -o json | benchtool ingest system -
   benchtool ingest web --time-key when --time-format '%d/%m/%Y %H:%M:%S' --level-key severity access.json
+  benchtool ingest app --time-zone Europe/Berlin app.ndjson
   benchtool ingest logs --rejects bad.clef events.clef
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
   benchtool ingest copy --keep-ids logs-with-ids.ndjson
@@ -91,14 +93,21 @@ pub(crate) struct IngestArgs {
 
     /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, ticks, or a pattern such as '%d/%m/%Y %H:%M:%S'
     ///
-    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone; also
-    /// `2024-05-29 12:56:01 +0200` and `2024-05-29 10:56:01 UTC`), text as in web servers' logs (`29/May/2024:12:56:01 +0200`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
+    /// `auto` accepts ISO 8601 text (with T or a space between date and time; also
+    /// `2024-05-29 12:56:01 +0200` and `2024-05-29 10:56:01 UTC`), text as in web servers' logs (`29/May/2024:12:56:01 +0200`, `29/May/2024:10:56:01.123`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
     /// or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
     /// microseconds, otherwise nanoseconds. A number that is rather .NET ticks is rejected: `ticks` reads them, and times that queries
     /// write with --ticks. `iso` accepts only ISO 8601 text; the others only a number, or its text, in that unit. A
-    /// pattern uses the % letters of strptime and must match the whole text; without %z or %Q the time is UTC. %Z cannot be read.
+    /// pattern uses the % letters of strptime and must match the whole text. %Z cannot be read. A text that names no zone is a time of --time-zone.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(crate) time_format: TimeFormat,
+
+    /// The time zone of times that name none: UTC (the default), local, +02:00, Europe/Berlin
+    ///
+    /// A time that names its zone, and a Unix time, stay what they are. Where the clocks go back and show an hour twice, the earlier of
+    /// both is taken. The events themselves are not changed.
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    pub(crate) time_zone: Option<Zone>,
 
     /// Give events without a time the current time
     ///
@@ -108,7 +117,7 @@ pub(crate) struct IngestArgs {
 
     /// The top-level key that holds an event's level
     ///
-    /// The key is renamed to `@l`, as in CLEF, so that queries find it as @Level; the value does not change. An event that
+    /// A member of another key, as in `log.level`, cannot be named; queries find it by its path. The key is renamed to `@l`, as in CLEF, so that queries find it as @Level; the value does not change. An event that
     /// already has `@l` is stored as it is.
     #[arg(long, value_name = "KEY")]
     pub(crate) level_key: Option<String>,
@@ -155,7 +164,7 @@ pub(crate) struct IngestArgs {
     ///
     /// Each event keeps its time, whatever key that is in, its arrival number and so its id. The store must be new. All lines are stored, or the first one that
     /// cannot be ends it: then delete the folder and begin again.
-    #[arg(long, conflicts_with_all = ["time_key", "time_format", "now", "level_key", "message_key", "batch_bytes", "on_invalid", "again", "resume", "rejects"])]
+    #[arg(long, conflicts_with_all = ["time_key", "time_format", "time_zone", "now", "level_key", "message_key", "batch_bytes", "on_invalid", "again", "resume", "rejects"])]
     pub(crate) keep_ids: bool,
 
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use tamias::{Batch, EventFormat, Store};
+use tamias::{Batch, EventFormat, Store, TimeFormat};
 
 use crate::anchor::{self, Anchor};
 use crate::chunks::{Chunks, Waited};
@@ -17,6 +17,7 @@ use crate::commands::settings::warn_of_limits;
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::mended::Mended;
+use crate::refusals::{Refusal, Refusals};
 use crate::rejected::{RANGES_MAX, Rejected};
 use crate::rejects::Rejects;
 use crate::source::Source;
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     if args.keep_ids {
         return super::import::run(args);
     }
+    let times = time_format(args)?;
     let sources = Source::all(&args.files)?;
     if let Some(path) = &args.rejects {
         Rejects::check(path, &sources, &args.store)?;
@@ -66,7 +68,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
         writer: Writer::new(store.clone(), room()),
-        format: event_format(args, args.time_key.as_deref().unwrap_or(time_key::CLEF)),
+        format: event_format(args, &times, args.time_key.as_deref().unwrap_or(time_key::CLEF)),
+        times,
         args,
         on_invalid: args.on_invalid,
         batch_bytes: args.batch_bytes as usize,
@@ -78,8 +81,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         bytes_read: Arc::default(),
         rejects: &mut rejects,
         has_hinted: false,
-        is_alone: sources.len() == 1,
-        refused: None,
+        refusals: Refusals::default(),
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
     let mut sources = sources.into_iter().zip(starts);
@@ -93,7 +95,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     ingest.progress.finish_and_clear();
     let stored = ingest.writer.stored();
     let done = if stored > 0 { done.and(warn_of_limits(&store, &limits)) } else { done };
-    let done = done.and(ingest.refused.take().map_or(Ok(()), |text| Err(Failure::Input(text))));
+    let done = done.and_then(|()| mem::take(&mut ingest.refusals).finish());
     ingest.tally.tell_of_files(args);
     let line = ingest.tally.line(stored, ingest.started);
     let others = ingest.tally.others(stored, args);
@@ -160,10 +162,18 @@ fn too_scattered(name: &str, entry: &Entry<'_>) -> Failure {
 /// How to retry rejected lines.
 const RETRY: &str = "ingest again with other options, such as --time-key, to retry those lines, or with --rejects FILE to save them";
 
-fn event_format(args: &IngestArgs, time_keys: &str) -> EventFormat {
-    let mut format = EventFormat::time_keys(time_keys)
-        .time_format(args.time_format.clone())
-        .event_bytes_max(LINE_BYTES_MAX);
+/// How times are written, and in which zone.
+fn time_format(args: &IngestArgs) -> Result<TimeFormat, Failure> {
+    let format = args.time_format.clone();
+    match &args.time_zone {
+        Some(zone) => format.time_zone(zone.name()).map_err(|error| Failure::Usage(error.to_string())),
+        None => Ok(format),
+    }
+}
+
+fn event_format(args: &IngestArgs, times: &TimeFormat, time_keys: &str) -> EventFormat {
+    let mut format =
+        EventFormat::time_keys(time_keys).time_format(times.clone()).event_bytes_max(LINE_BYTES_MAX);
     if args.now {
         format = format.now_without_time();
     }
@@ -241,6 +251,7 @@ impl Tally {
 struct Ingest<'a> {
     writer: Writer,
     args: &'a IngestArgs,
+    times: TimeFormat,
     /// That of the present source.
     format: EventFormat,
     on_invalid: OnInvalid,
@@ -256,10 +267,8 @@ struct Ingest<'a> {
     rejects: &'a mut Rejects,
     /// Whether it was told what one may want to know of the events.
     has_hinted: bool,
-    /// Whether there is no other source.
-    is_alone: bool,
-    /// Why a file was left alone, the first of those that were.
-    refused: Option<String>,
+    /// The sources that were left alone.
+    refusals: Refusals,
 }
 
 /// How far a source has come.
@@ -289,6 +298,8 @@ struct Reading<'s> {
     has_changed: bool,
     /// Whether it is known to be what was packed, as far as that can be known.
     is_checked: bool,
+    /// Whether nothing of it is stored, as its beginning tells.
+    is_refused: bool,
     /// Those behind the start, and of lines that were tried again.
     bytes: u64,
 }
@@ -310,6 +321,7 @@ impl<'s> Reading<'s> {
             has_retried: false,
             has_changed: false,
             is_checked: false,
+            is_refused: false,
             bytes: 0,
         };
         let is_known = match &reading.mended {
@@ -379,21 +391,19 @@ impl Ingest<'_> {
     /// Reads a source, and hands all that came of it over to be stored, whatever ends it.
     fn source(&mut self, source: Source, start: Start) -> Result<(), Failure> {
         if let Some(text) = start.refused {
-            match &self.refused {
-                None => self.refused = Some(text),
-                Some(_) => self.progress.suspend(|| tell!("warning: {text}")),
-            }
+            self.refusals.add(&source.name(), Refusal { reason: text.clone(), text });
             return Ok(());
         }
         let mut reading = Reading::new(&source, start);
         let read = self.read(&mut reading);
         let has_any = reading.has_new || reading.has_retried;
-        if reading.recorded.is_some() && !has_any && read.is_ok() {
+        let is_read = read.is_ok() && !reading.is_refused;
+        if reading.recorded.is_some() && !has_any && is_read {
             self.tally.unchanged += 1;
         } else {
             self.tally.bytes += reading.bytes;
         }
-        if read.is_ok() && reading.start + reading.bytes == 0 && !source.may_wait() {
+        if is_read && reading.start + reading.bytes == 0 && !source.may_wait() {
             self.progress.suspend(|| tell!("note: {} is empty", reading.name));
         }
         if reading.has_changed {
@@ -416,8 +426,9 @@ impl Ingest<'_> {
         let mut chunks = Chunks::read(reading.source.reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
-        let mut beginning = Beginning::new(self.args, reading.recorded.is_none() && self.is_alone);
-        self.format = event_format(self.args, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
+        let mut beginning = Beginning::new(self.args, &self.times, reading.recorded.is_none());
+        self.format =
+            event_format(self.args, &self.times, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
@@ -429,16 +440,19 @@ impl Ingest<'_> {
                 )));
             }
             let (told, end) = match waited {
-                Ok(Waited::Chunk(chunk)) => (beginning.take(&reading.name, chunk, self.args)?, None),
+                Ok(Waited::Chunk(chunk)) => (beginning.take(&reading.name, chunk, self.args), None),
                 Ok(Waited::Nothing) => {
                     patience = Duration::ZERO;
-                    (beginning.rest(&reading.name, self.args)?, None)
+                    (beginning.rest(&reading.name, self.args), None)
                 }
-                Ok(Waited::End) => (beginning.end(&reading.name, self.args, self.is_alone)?, Some(Ok(()))),
+                Ok(Waited::End) => (beginning.end(&reading.name, self.args, true), Some(Ok(()))),
                 // What came before may still be held.
-                Err(error) => (beginning.end(&reading.name, self.args, false)?, Some(Err(error))),
+                Err(error) => (beginning.end(&reading.name, self.args, false), Some(Err(error))),
             };
-            let chunk = self.told(reading, told);
+            let chunk = match told {
+                Ok(told) => self.told(reading, told),
+                Err(refusal) => return self.refuse(reading, refusal),
+            };
             self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
             let name = &reading.name;
             match end {
@@ -475,6 +489,16 @@ impl Ingest<'_> {
         }
     }
 
+    /// Leaves a source alone whose beginning tells that nothing of it can be stored; others are read.
+    fn refuse(&mut self, reading: &mut Reading<'_>, refusal: Refusal) -> Result<(), Failure> {
+        if self.on_invalid == OnInvalid::Fail {
+            return Err(Failure::Input(refusal.text));
+        }
+        reading.is_refused = true;
+        self.refusals.add(&reading.name, refusal);
+        Ok(())
+    }
+
     /// The bytes to be taken, with the time where the beginning of the source tells that it is.
     fn told(&mut self, reading: &Reading<'_>, told: Told) -> Vec<u8> {
         // Once, however many files there are; and not of those that are stored already.
@@ -483,7 +507,7 @@ impl Ingest<'_> {
         }
         self.has_hinted |= !told.hints.is_empty() && reading.recorded.is_none();
         if let Some(key) = told.key {
-            self.format = event_format(self.args, &key);
+            self.format = event_format(self.args, &self.times, &key);
             if key != time_key::CLEF {
                 self.progress.suspend(|| tell!("{}: reading the time of events from `{key}`", reading.name));
             }

@@ -16,8 +16,21 @@ use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
-pub(crate) const LEVELS: [&str; 9] =
-    ["@l", "level", "Level", "severity", "Severity", "lvl", "log.level", "levelname", "PRIORITY"];
+pub(crate) const LEVELS: [&str; 11] = [
+    "@l",
+    "level",
+    "Level",
+    "severity",
+    "Severity",
+    "lvl",
+    "log.level",
+    "levelname",
+    // Of Monolog, whose `level` is a number.
+    "level_name",
+    // Of hclog.
+    "@level",
+    "PRIORITY",
+];
 const SOURCES: [&str; 12] = [
     "SourceContext",
     "Application",
@@ -32,12 +45,13 @@ const SOURCES: [&str; 12] = [
     "_COMM",
     "ProviderName",
 ];
-pub(crate) const MESSAGES: [&str; 11] = [
+pub(crate) const MESSAGES: [&str; 12] = [
     "@m",
     "message",
     "Message",
     "msg",
     "MESSAGE",
+    "@message",
     "short_message",
     "text",
     "log",
@@ -135,7 +149,10 @@ impl<'a> LogRows<'a> {
 
     fn line(&self, cells: &[Cell<'_>], event: &Map<'_>) -> String {
         let instant = self.instant(cells, event);
-        let level = LEVELS.iter().find_map(|key| Some((*key, at(event, key)?)));
+        // What CLEF calls a level is one, whatever its name.
+        let is_meant = |key: &str, value: &Value<'_>| key == LEVELS[0] || is_level(value);
+        let level =
+            LEVELS.iter().find_map(|key| Some((*key, at(event, key).filter(|value| is_meant(key, value))?)));
         let source = SOURCES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())));
         let message = self.message(event);
         let template =
@@ -302,6 +319,11 @@ const NAMES: [(&str, Level); 17] = [
     ("panic", Level::Fatal),
 ];
 
+/// Whether a value is the name of a level, or its number in a scale in wide use.
+pub(crate) fn is_level(value: &Value<'_>) -> bool {
+    Level::of(&json_text(value.raw())).is_some()
+}
+
 impl Level {
     fn of(text: &str) -> Option<Level> {
         let lower = text.to_lowercase();
@@ -376,13 +398,22 @@ mod tests {
         );
         check(r#"{"ts":1,"severity":"crit","msg":"gone"}"#, "FATAL gone ts=1");
         check(r#"{"PRIORITY":"4","MESSAGE":"odd"}"#, "WARN  odd");
-        check(r#"{"a":"x","level":"Custom"}"#, "CUST… a=x");
+        check(r#"{"a":"x","@l":"Custom"}"#, "CUST… a=x");
+    }
+
+    /// The level of an audit, or what a customer pays for, stood where the level of a log stands, and its value was hidden.
+    #[test]
+    fn a_level_is_one_by_its_value() {
+        check(r#"{"level":"RequestResponse","verb":"get"}"#, "level=RequestResponse verb=get");
+        check(r#"{"level":400,"level_name":"ERROR","message":"x"}"#, "ERROR x level=400");
+        check(r#"{"@level":"warn","@message":"hc","a":1}"#, "WARN  hc a=1");
+        check(r#"{"level":{"a":1},"severity":"INFO"}"#, r#"INFO  level={"a":1}"#);
     }
 
     #[test]
     fn a_line_is_one_line_and_commands_nothing() {
         check(
-            "{\"level\":\"\\u001b[2J\",\"msg\":\"two\\nlines \\u001b[31m\u{202e}\",\"k\u{9b}\":\"\\u0007\"}",
+            "{\"@l\":\"\\u001b[2J\",\"msg\":\"two\\nlines \\u001b[31m\u{202e}\",\"k\u{9b}\":\"\\u0007\"}",
             "\\U00… two\\nlines \\u001b[31m\\u202e k\\u009b=\\u0007",
         );
     }

@@ -16,6 +16,7 @@ use tamias::{Cell, OwnedRow, Rows};
 use crate::cli::Format;
 use crate::failure::Failure;
 use crate::screen::Screen;
+use crate::tell::tell;
 use crate::units::printable;
 
 use table::table;
@@ -31,6 +32,12 @@ impl<'a> Look<'a> {
         columns: &[String],
         out: &'a mut dyn Write,
     ) -> Result<Box<dyn RowWriter + 'a>, Failure> {
+        let is_table = matches!(self.format, Format::Table | Format::Csv | Format::Markdown);
+        if is_table && usual_format(columns) == Format::Log {
+            tell!(
+                "note: each event is one cell of these rows; `select Key, OtherKey` gives a column for each key"
+            );
+        }
         let form = match self.format {
             Format::Table => return Ok(Box::new(table::TableRows::new(columns, self, out))),
             Format::Log => return Ok(Box::new(log::LogRows::new(columns, self, out))),

@@ -1,6 +1,7 @@
 //! The standard output, through a pager where it is longer than the screen.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ enum To {
 /// Output that is held until it is longer than the screen, or complete.
 struct Held {
     text: Vec<u8>,
+    /// Whether the pager is to begin with the last line.
+    is_at_end: bool,
     size: Size,
     lines: usize,
     column: usize,
@@ -56,7 +59,7 @@ impl Out {
     pub(crate) fn open(screen: &Screen, may_page: bool) -> Out {
         let to = match screen.size() {
             Some(size) if may_page && io::stdin().is_terminal() && command().is_some() => {
-                To::Held(Held { text: Vec::new(), size, lines: 0, column: 0 })
+                To::Held(Held { text: Vec::new(), is_at_end: false, size, lines: 0, column: 0 })
             }
             _ => To::Direct(crate::output::stdout()),
         };
@@ -66,6 +69,14 @@ impl Out {
     /// The same, showing that this goes on until something stands on the screen.
     pub(crate) fn during(self, what: &str) -> Out {
         Out { sign: Some(Sign::new(what)), ..self }
+    }
+
+    /// The same; what is longer than the screen is shown from its end, where the latest rows are, if the pager can.
+    pub(crate) fn at_end(mut self, is_at_end: bool) -> Out {
+        if let To::Held(held) = &mut self.to {
+            held.is_at_end = is_at_end;
+        }
+        self
     }
 
     /// Whether what is longer than the screen goes through a pager.
@@ -140,7 +151,11 @@ impl Held {
     /// Starts the pager, if it can be had. From then on Ctrl-C is its own: it would live on where this program ended.
     fn page(&mut self) -> Option<Pager> {
         signals::catch().ok()?;
-        let mut child = command()?.stdin(Stdio::piped()).spawn().ok()?;
+        let mut command = command()?;
+        if self.is_at_end && Path::new(command.get_program()).file_name() == Some("less".as_ref()) {
+            command.arg("+G");
+        }
+        let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
         let input = child.stdin.take();
         Some(Pager { child, input, waited: Duration::ZERO })
     }

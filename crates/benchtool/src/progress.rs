@@ -73,6 +73,11 @@ pub(crate) fn events(what: &str, total: u64) -> ProgressBar {
     bar(what, Some(total), "{msg} [{bar:30}] {human_pos}/{human_len} {rate} {eta}")
 }
 
+/// A bar of the share of some work that is done.
+pub(crate) fn share(what: &str, total: u64) -> ProgressBar {
+    bar(what, Some(total), "{msg} [{bar:30}] {percent} % {elapsed}")
+}
+
 fn bar(what: &str, total: Option<u64>, template: &str) -> ProgressBar {
     // A bar to standard error draws nothing where that is no terminal.
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());

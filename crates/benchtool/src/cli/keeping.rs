@@ -340,7 +340,7 @@ pub(crate) struct CompactArgs {
 /// A condition of which `query` warns, such as one that names a key that no event has, is refused if it is true of any event; see --force.
 /// The events are first marked as deleted: queries no longer return them. Then each file that contains some is rewritten without them,
 /// one file at a time, so there must be space for one file. Finally the whole store is read, to check that nothing of them is left, and a
-/// receipt is written (see `receipts`). While another process reads an old file there is no receipt: run the command again later, without --where.
+/// receipt is written (see `receipts`): `erased:` is the last line that is printed. While another process reads an old file there is no receipt: run the command again later, without --where.
 /// Backups and the quarantine are not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -384,7 +384,7 @@ Examples:
   benchtool receipts logs
   benchtool receipts logs --check
 
-The exit code is 6 if a receipt is damaged, or if a check fails.")]
+The exit code is 6 if a receipt is damaged, if a check fails, or if --check finds an unfinished erasure or no receipts.")]
 pub(crate) struct ReceiptsArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]

@@ -62,8 +62,8 @@ pub(crate) struct BenchArgs {
 
     /// Compare with the results in this file, which an earlier run saved
     ///
-    /// Prints a second table. A case is `faster` or `slower` if the faster half of its runs does not overlap with that of the earlier
-    /// run, otherwise the `same`.
+    /// Prints a second table. A case is `faster` or `slower` if the times of nine in ten runs of both do not overlap, and lie more than
+    /// 5 % apart; otherwise it is the `same`. On a busy machine use more --runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Option<PathBuf>,
 

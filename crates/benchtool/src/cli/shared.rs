@@ -79,6 +79,7 @@ pub(crate) struct Showing {
     /// Do not show long output through a pager
     ///
     /// On a terminal, output longer than the screen goes through the program in the environment variable PAGER, or `less`.
+    /// Where the latest events come last, `less` begins with them.
     #[arg(long)]
     pub(crate) no_pager: bool,
 }

@@ -9,8 +9,9 @@ use crate::cli::DeleteArgs;
 use crate::commands::receipts::text;
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::units::{counted, printable};
-use crate::{output, progress, signals};
+use crate::{output, progress, screen, signals};
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -38,6 +39,9 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
             nothing = "no event meets the condition";
         }
         told = line(&format!("deleted: {}", counted(events, "event")));
+        if events > 0 && screen::Screen::of_stdout().is_terminal() {
+            tell!("no query returns them any more; erasing them from the files, which may take a while");
+        }
         if missed > 0 {
             let found = format!(
                 "{missed} events lie in a damaged log, and stay: repair the store, then delete again"
@@ -124,7 +128,16 @@ fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {
         _ => {
             let store = existing(&args.store, quiet(args))?;
             signals::catch()?;
-            Ok(progress::during("erasing", || store.erase_while(&|| !signals::requested()))?)
+            // Each block may be read, written and checked; fewer where not all files have deleted events.
+            let blocks: u64 = store.info()?.segments.iter().map(|segment| segment.blocks).sum();
+            let bar = progress::share("erasing from files, then checking all of them", 3 * blocks);
+            let may_go_on = || {
+                bar.inc(1);
+                !signals::requested()
+            };
+            let erased = store.erase_while(&may_go_on);
+            bar.finish_and_clear();
+            Ok(erased?)
         }
     }
 }

@@ -142,7 +142,9 @@ pub(crate) fn show(
     let shown = Shown::new(query, zone, showing.ticks);
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
     // Sorting and grouping give nothing before they have read all.
-    let mut out = Out::open(&screen, !showing.no_pager).during("running the query");
+    let mut out = Out::open(&screen, !showing.no_pager)
+        .at_end(matches!(which, Which::Reversed(_)))
+        .during("running the query");
     // Ctrl-C ends the query, and leaves the terminal to the pager.
     let cancels = screen.is_terminal().then(|| {
         signals::catch_for_queries()?;

@@ -4,9 +4,10 @@ use tamias::{Instant, Receipt, ReceiptCheck, Store};
 
 use crate::cli::ReceiptsArgs;
 use crate::failure::Failure;
-use crate::output;
+use crate::foreign::quoted;
 use crate::tell::tell;
 use crate::units::{counted, printable};
+use crate::{output, program};
 
 pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
     let receipts = Store::receipts(&args.store)?;
@@ -28,16 +29,29 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
         let (Ok(told) | Err(told)) = told;
         heard = heard.and_then(|()| output::write_line(&mut out, &format!("{}: {told}", printable(&name))));
     }
-    if receipts.is_empty() {
+    let unerased = store.housekeeping()?.unerased;
+    if unerased > 0 {
+        tell!(
+            "an erasure has not ended: {} may still be in files; `{} delete {}` ends it, and writes the receipt",
+            counted(unerased, "deleted event"),
+            program::name(),
+            quoted(&args.store.display().to_string())
+        );
+    } else if receipts.is_empty() {
         tell!(
             "there are no receipts in this folder: either nothing was erased, or this is a copy that was made without them; \
              the store that it was copied from has them"
         );
-        // A check of nothing proves nothing.
-        return if args.check { Err(Failure::NoRows) } else { Ok(()) };
     }
     output::unless_closed(heard)?;
     match bad {
+        0 if args.check && unerased > 0 => {
+            Err(Failure::Damage("deleted events are not erased yet".to_owned()))
+        }
+        // A check of nothing proves nothing.
+        0 if args.check && receipts.is_empty() => {
+            Err(Failure::Damage("there is nothing to check".to_owned()))
+        }
         0 => Ok(()),
         1 => Err(Failure::Damage("a receipt is not valid".to_owned())),
         bad => Err(Failure::Damage(format!("{bad} receipts are not valid"))),

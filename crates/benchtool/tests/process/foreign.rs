@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 
-use crate::tool::{Ended, count, events, figures, folder, rows, tool, tool_with_input};
+use crate::tool::{Ended, count, events, figures, folder, objects, rows, tool, tool_with_input};
 
 /// The only message of a run that took nothing; its last line is what to do.
 #[track_caller]
@@ -71,6 +71,92 @@ fn events_one_level_down_are_told_of() {
     fs::write(folder.path().join("log"), r#"{"Records":[{"eventTime":"2024-05-29T10:56:01Z"}]}"#).unwrap();
     let err = error(tool(folder.path(), &["ingest", "s", "log"]));
     assert!(err.ends_with("use\n  jq -c '.Records[]' log | benchtool ingest s -\n"), "{err}");
+}
+
+/// Of two lines of batches the time of now was offered; those of OpenTelemetry went level by level, and lost the resource.
+#[test]
+fn several_batches_are_told_to_be_batches() {
+    let folder = folder();
+    let otlp = ".resourceLogs[] | .resource as $r | .scopeLogs[].logRecords[] + {resource: $r}";
+    for (batch, program) in [
+        (r#"{"Records":[{"eventTime":"2024-05-29T10:56:01Z"}]}"#, ".Records[]"),
+        (r#"{"records":[{"time":"2024-05-29T10:56:01Z"}]}"#, ".records[]"),
+        (r#"{"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1"}]}]}]}"#, otlp),
+    ] {
+        for lines in [1, 2, 200] {
+            fs::write(folder.path().join("log"), format!("{batch}\n").repeat(lines)).unwrap();
+            let err = error(tool(folder.path(), &["ingest", "s", "log"]));
+            let remedy = format!("use\n  jq -c '{program}' log | benchtool ingest s -\n");
+            assert!(err.ends_with(&remedy) && !err.contains("--now"), "{err}");
+        }
+    }
+    let record = r#"{"timeUnixNano":"1716980161123456789","observedTimeUnixNano":"1716980161123456790","severityText":"INFO"}"#;
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], record.as_bytes()).well();
+    assert!(run.err.contains("time of events from `timeUnixNano`"), "{}", run.err);
+}
+
+/// Of one line it was told only that it is no JSON object; of six lines how to convert them.
+#[test]
+fn files_of_one_line_are_recognised_as_well() {
+    let folder = folder();
+    let access = "203.0.113.7 - - [29/May/2024:10:56:01 +0000] \"GET / HTTP/1.1\" 200 5\n";
+    let logfmt = "time=2026-11-23T20:00:00Z level=info msg=\"hello \\\"my\\\" world\" n=3\n";
+    let cri = "2026-11-23T20:00:00.123456789Z stdout F {\"level\":\"info\",\"msg\":\"a b\"}\n";
+    for (text, what) in [
+        (access, "the access log of a web server"),
+        (logfmt, "logfmt, not JSON"),
+        (cri, "the log of a container (CRI)"),
+        ("just a line\n", "text, not JSON"),
+    ] {
+        fs::write(folder.path().join("log"), text).unwrap();
+        let err = error(tool(folder.path(), &["ingest", "s", "log"]));
+        assert!(err.contains(what), "{err}");
+        let Some((jq, options)) = err.lines().last().unwrap().split_once(" | benchtool ingest s -") else {
+            panic!("{err}")
+        };
+        // What is advised is done, where jq is at hand.
+        let converted =
+            std::process::Command::new("sh").args(["-c", jq]).current_dir(folder.path()).output().unwrap();
+        if converted.status.code() == Some(127) {
+            continue;
+        }
+        let options: Vec<&str> =
+            ["ingest", what, "-"].into_iter().chain(options.split_whitespace()).collect();
+        let run = tool_with_input(folder.path(), &options, &converted.stdout).well();
+        assert_eq!(figures(&run.out).0, 1, "{run:?}");
+        let stored = &objects(&tool(folder.path(), &["export", what]).well().out)[0];
+        match what {
+            "logfmt, not JSON" => assert_eq!(stored["msg"], "hello \"my\" world"),
+            "the log of a container (CRI)" => {
+                assert_eq!((&stored["msg"], &stored["stream"]), (&"a b".into(), &"stdout".into()))
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A number that is no level of a scale was recommended, and words that are none were taken for levels; those of hclog were not.
+#[test]
+fn levels_are_told_by_their_values() {
+    let folder = folder();
+    let hint = |number: usize, event: &str| {
+        let line = format!("{{\"time\":\"2026-11-23T20:00:00Z\",{event}}}\n");
+        let store = format!("store-{number}");
+        tool_with_input(folder.path(), &["ingest", &store, "-"], line.as_bytes()).well().err
+    };
+    let monolog = hint(0, r#""level":400,"level_name":"ERROR","message":"x""#);
+    assert!(monolog.contains("--level-key level_name --message-key message"), "{monolog}");
+    let hclog = hint(1, r#""@level":"warn","@message":"x""#);
+    assert!(hclog.contains("--level-key @level --message-key @message"), "{hclog}");
+    for (number, none) in
+        [(2, r#""level":"Metadata""#), (3, r#""level":"premium""#), (4, r#""level":{"a":1}"#)]
+    {
+        let told = hint(number, none);
+        assert!(!told.contains("levels seem"), "{told}");
+    }
+    let run =
+        tool(folder.path(), &["query", "store-1", "select 1 as n from stream where @Level = 'warn'"]).well();
+    assert!(run.err.contains("@Properties['@level']"), "{}", run.err);
 }
 
 #[test]
@@ -192,8 +278,8 @@ fn short_files_are_recognised_as_well() {
         ("{\"ts\":1},\n{\"ts\":2},\n", "a comma behind each event", "sed 's/,[[:space:]]*$//' log"),
         (
             "ts=2024-05-29 level=info\nts=2024-05-29 level=warn\n",
-            "text, not JSON",
-            "those in the lines are not read",
+            "logfmt, not JSON",
+            "all values become text",
         ),
         ("<a>\n  <b/>\n</a>\n", "text, not JSON", "--now"),
         ("time\tlevel\n1\t2\n", "TSV, not JSON", "mlr --itsv --ojsonl cat log"),

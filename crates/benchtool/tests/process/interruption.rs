@@ -248,6 +248,14 @@ fn a_deletion_that_is_interrupted_tells_what_is_left_to_do() {
     if ended.code != Some(0) {
         let ended = ended.with(130);
         assert!(ended.err.contains("run this again without --where to finish"), "{ended:?}");
+        // It used to say that nothing was erased, or that this is a copy.
+        let listed = tool(folder.path(), &["receipts", "s"]).well().err;
+        assert!(
+            listed.contains("an erasure has not ended") && listed.contains("benchtool delete s"),
+            "{listed}"
+        );
+        assert!(!listed.contains("copy"), "{listed}");
+        tool(folder.path(), &["receipts", "s", "--check"]).with(6);
     }
     let finished = tool(folder.path(), &["delete", "s"]).well();
     assert!(finished.out.starts_with("erased: "), "{finished:?}");

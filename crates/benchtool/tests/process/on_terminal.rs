@@ -48,3 +48,37 @@ fn the_shell_of_a_damaged_store_opens() {
     shell.type_line(".exit");
     shell.end();
 }
+
+/// The pager opened at the top, and the latest event was off the screen.
+#[test]
+fn the_pager_begins_where_the_latest_events_are() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    fs::write(folder.path().join("events"), events(1, 5000)).unwrap();
+    tool(folder.path(), &["ingest", "s", "events"]).well();
+    for name in ["less", "more"] {
+        let pager = folder.path().join(name);
+        fs::write(&pager, "#!/bin/sh\necho options: \"$@\"; exec cat > /dev/null\n").unwrap();
+        fs::set_permissions(&pager, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for (command, options) in [
+        ("PAGER='./less -S' benchtool tail s -n 1000", "options: -S +G"),
+        ("PAGER=./less benchtool search s e", "options: +G"),
+        ("PAGER=./less benchtool query s 'select @Data from stream limit 1000'", "options:"),
+        ("PAGER=./more benchtool tail s -n 1000", "options:"),
+    ] {
+        let seen = lines(&Terminal::run(folder.path(), COLUMNS, command).end());
+        assert_eq!(seen.first().map(String::as_str), Some(options), "{command}: {seen:?}");
+    }
+}
+
+/// It looked finished while the files were still being rewritten.
+#[test]
+fn a_deletion_tells_that_it_goes_on() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 100)).well();
+    let line = "benchtool delete s --where 'Elapsed >= 0'";
+    let seen = lines(&Terminal::run(folder.path(), COLUMNS, line).end());
+    assert!(seen[0].starts_with("deleted: ") && seen[1].contains("erasing them from the files"), "{seen:?}");
+    assert!(seen[2].starts_with("erased: "), "{seen:?}");
+}

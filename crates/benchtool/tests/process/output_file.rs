@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tool::{folder, tool, tool_with_input};
+use crate::tool::{events, folder, tool, tool_with_input};
 
 const EVENTS: &[u8] = b"{\"@t\":\"2024-05-29T10:56:01.1234567Z\",\"S\":\"a\",\"B\":true,\"N\":1,\"F\":0.5,\"M\":1,\"L\":9007199254740993}
 {\"@t\":\"2024-05-29T10:56:02Z\",\"S\":\"Z\xc3\xbcrich\",\"B\":null,\"N\":-9,\"F\":2,\"M\":\"x\",\"L\":12345678901234567890}
@@ -225,4 +225,19 @@ fn an_interrupted_query_leaves_no_file() {
     let mut names = names();
     names.sort_unstable();
     assert_eq!(names, ["events", "s"]);
+}
+
+/// `select *` gave one column of JSON, and nothing said how to get the keys as columns.
+#[test]
+fn a_table_of_whole_events_is_told_to_have_one_cell_each() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10)).well();
+    let note = |query: &str, format: &str| {
+        tool(folder.path(), &["query", "s", query, "--format", format]).well().err
+    };
+    for format in ["csv", "table", "markdown"] {
+        assert!(note("select * from stream", format).contains("`select Key, OtherKey`"), "{format}");
+        assert_eq!(note("select Elapsed from stream where Elapsed > 0", format), "", "{format}");
+    }
+    assert_eq!(note("select * from stream", "ndjson"), "");
 }

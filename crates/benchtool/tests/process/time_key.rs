@@ -242,3 +242,109 @@ fn the_only_time_of_events_is_taken_and_told() {
     );
     ingest("{\"day\":\"2024-05-29\"}\n", &["--time-key", "day", "--time-format", "%Y-%m-%d"]).well();
 }
+
+/// They were taken for those of UTC without a word, and nothing could say otherwise.
+#[test]
+fn times_without_a_zone_are_told_of_and_read_in_the_zone_that_is_named() {
+    let time = |text: &str, options: &[&str]| {
+        let folder = folder();
+        fs::write(folder.path().join("log"), text).unwrap();
+        let run = tool(folder.path(), &[&["ingest", "s", "log"], options].concat()).well();
+        let found = &rows(folder.path(), "s", "select ToIsoString(@Timestamp) as t from stream")[0]["t"];
+        (found.as_str().unwrap().to_owned(), run.err)
+    };
+    let python = "{\"asctime\":\"2026-11-23 20:00:00,123\"}\n";
+    let (found, err) = time(python, &[]);
+    assert_eq!(found, "2026-11-23T20:00:00.1230000Z");
+    assert!(err.contains("the times in `asctime` name no time zone and are taken as UTC"), "{err}");
+    assert!(err.contains("--time-zone"), "{err}");
+    assert!(time(python, &["--time-key", "asctime"]).1.contains("name no time zone"));
+    for zone in ["Europe/Berlin", "+01:00"] {
+        let (found, err) = time(python, &["--time-zone", zone]);
+        assert_eq!(
+            (found.as_str(), err.contains("time zone")),
+            ("2026-11-23T19:00:00.1230000Z", false),
+            "{err}"
+        );
+    }
+    let (found, err) = time(python, &["--time-zone", "UTC"]);
+    assert_eq!((found.as_str(), err.contains("time zone")), ("2026-11-23T20:00:00.1230000Z", false), "{err}");
+    let cet = "{\"t\":\"23.11.2026 20:00:00 CET\"}\n";
+    let options =
+        ["--time-key", "t", "--time-format", "%d.%m.%Y %H:%M:%S CET", "--time-zone", "Europe/Berlin"];
+    assert_eq!(time(cet, &options).0, "2026-11-23T19:00:00.0000000Z");
+    // What names its zone is told of by nobody, and stays.
+    let (found, err) = time("{\"time\":\"2026-11-23T20:00:00Z\"}\n", &["--time-zone", "+05:00"]);
+    assert_eq!(found, "2026-11-23T20:00:00.0000000Z");
+    assert!(!err.contains("time zone"), "{err}");
+    assert!(!time("{\"time\":\"2026-11-23T20:00:00+01:00\"}\n", &[]).1.contains("time zone"));
+    let run = ingest(python, &["--time-zone", "Berlin"]).with(2);
+    assert!(run.err.contains("'Berlin' is not a time zone"), "{}", run.err);
+}
+
+/// Options under which lines were rejected are remembered with them: with another zone they are tried again.
+#[test]
+fn rejected_lines_are_retried_with_another_time_zone() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), format!("{{{TIME}}}\n{{\"time\":\"soon\"}}\n")).unwrap();
+    tool(path, &["ingest", "s", "log"]).with(4);
+    assert!(!tool(path, &["ingest", "s", "log"]).well().err.contains("retrying"));
+    let run = tool(path, &["ingest", "s", "log", "--time-zone", "+02:00"]).with(4);
+    assert!(run.err.contains("retrying rejected lines, from line 2"), "{}", run.err);
+}
+
+/// The day alone was suggested as the time, and every event was at midnight.
+#[test]
+fn a_day_and_a_time_of_day_in_two_keys_are_to_be_joined() {
+    let run = ingest("{\"date\":\"2026-11-23\",\"time\":\"20:01:02\"}\n", &[]).with(4);
+    let remedy = "the time is in two keys, `date` and `time`; join them\n  \
+        jq -c '.timestamp = .date + \"T\" + .time' log | benchtool ingest s -\n";
+    assert!(run.err.ends_with(remedy) && !run.err.contains("--time-format"), "{}", run.err);
+    let joined = r#"{"date":"2026-11-23","time":"20:01:02","timestamp":"2026-11-23T20:01:02"}"#;
+    assert_eq!(figures(&ingest(joined, &[]).well().out).0, 1);
+}
+
+/// A blank behind the time, and the times of HAProxy, were no known form.
+#[test]
+fn blanks_behind_a_time_and_the_times_of_ha_proxy_are_read() {
+    for time in ["2026-11-23 20:00:00 ", "23/Nov/2026:20:00:00.123"] {
+        assert_eq!(
+            figures(&ingest(&format!("{{\"Timestamp\":\"{time}\"}}\n"), &[]).well().out).0,
+            1,
+            "{time}"
+        );
+    }
+}
+
+/// One that lies deeper was said to be missing, though the events had it.
+#[test]
+fn a_message_key_that_is_a_path_is_told_to_be_none() {
+    let text = "{\"time\":\"2026-11-23T20:00:00Z\",\"jsonPayload\":{\"message\":\"x\"}}\n";
+    let run = ingest(text, &["--message-key", "jsonPayload.message"]).well();
+    assert!(run.err.contains("only a top-level key can be renamed"), "{}", run.err);
+    assert!(run.err.contains("queries find it as jsonPayload.message") && !run.err.contains("does not have"));
+}
+
+/// Of several files each line was rejected where no event had the key of --time-key; of one the error named the keys that look like times.
+#[test]
+fn several_files_are_refused_with_one_error_for_each_reason() {
+    let folder = folder();
+    let path = folder.path();
+    for name in ["a", "b", "c"] {
+        fs::write(path.join(name), "{\"when\":\"2024-05-29T10:56:01Z\"}\n".repeat(3)).unwrap();
+    }
+    fs::write(path.join("d"), "one\ntwo\n").unwrap();
+    fs::write(path.join("good"), "{\"whn\":\"2024-05-29T10:56:01Z\"}\n").unwrap();
+    let run = tool(path, &["ingest", "s", "a", "b", "c", "d", "good", "--time-key", "whn"]).with(4);
+    assert_eq!((figures(&run.out).0, figures(&run.out).1), (1, 0), "{run:?}");
+    assert!(
+        run.err.contains("error: a: no time in `whn` in the first 3 events") && run.err.contains("`when`")
+    );
+    assert!(run.err.ends_with("The same is true of b, c.\n"), "{}", run.err);
+    assert!(run.err.contains("warning: d is text, not JSON"), "{}", run.err);
+    assert_eq!(run.err.matches("nothing of it was stored").count(), 2, "{}", run.err);
+    // Nothing of them is remembered: with the right key they are stored, and the other one is known.
+    let run = tool(path, &["ingest", "s", "a", "b", "c", "good", "--time-key", "when,whn"]).well();
+    assert_eq!(figures(&run.out).0, 9, "{run:?}");
+}

@@ -437,7 +437,7 @@ fn copies_of_a_store_are_outside_of_it() {
 fn a_check_of_no_receipts_is_no_success() {
     let folder = folder();
     tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10)).well();
-    let checked = tool(folder.path(), &["receipts", "s", "--check"]).with(1);
+    let checked = tool(folder.path(), &["receipts", "s", "--check"]).with(6);
     assert!(checked.err.contains("there are no receipts in this folder"), "{}", checked.err);
     tool(folder.path(), &["receipts", "s"]).well();
 }

@@ -1,9 +1,10 @@
 //! Progress on a terminal; nothing where standard error is none.
 
+use std::cell::{Cell, OnceCell};
 use std::fmt::Write;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -73,9 +74,38 @@ pub(crate) fn events(what: &str, total: u64) -> ProgressBar {
     bar(what, Some(total), "{msg} [{bar:30}] {human_pos}/{human_len} {rate} {eta}")
 }
 
-/// A bar of the share of some work that is done.
-pub(crate) fn share(what: &str, total: u64) -> ProgressBar {
-    bar(what, Some(total), "{msg} [{bar:30}] {percent} % {elapsed}")
+/// A bar of the share of some work that is done, until this is dropped, if that takes its time.
+pub(crate) struct Share {
+    what: &'static str,
+    total: u64,
+    began: Instant,
+    done: Cell<u64>,
+    bar: OnceCell<ProgressBar>,
+}
+
+impl Share {
+    pub(crate) fn new(what: &'static str, total: u64) -> Share {
+        Share { what, total, began: Instant::now(), done: Cell::new(0), bar: OnceCell::new() }
+    }
+
+    /// One more part of the work is done.
+    pub(crate) fn step(&self) {
+        self.done.set(self.done.get() + 1);
+        if self.began.elapsed() >= PATIENCE {
+            let template = "{msg} [{bar:30}] {percent} % {elapsed}";
+            let bar = self.bar.get_or_init(|| bar(self.what, Some(self.total), template));
+            bar.set_position(self.done.get().min(self.total));
+        }
+    }
+}
+
+impl Drop for Share {
+    /// Leaves the line empty for what is written next.
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 fn bar(what: &str, total: Option<u64>, template: &str) -> ProgressBar {

@@ -130,14 +130,12 @@ fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {
             signals::catch()?;
             // Each block may be read, written and checked; fewer where not all files have deleted events.
             let blocks: u64 = store.info()?.segments.iter().map(|segment| segment.blocks).sum();
-            let bar = progress::share("erasing from files, then checking all of them", 3 * blocks);
+            let share = progress::Share::new("erasing from files, then checking all of them", 3 * blocks);
             let may_go_on = || {
-                bar.inc(1);
+                share.step();
                 !signals::requested()
             };
-            let erased = store.erase_while(&may_go_on);
-            bar.finish_and_clear();
-            Ok(erased?)
+            Ok(store.erase_while(&may_go_on)?)
         }
     }
 }

@@ -28,8 +28,11 @@ fn the_cases_run_over_the_shop() {
 fn other_people_s_events_go_in_but_for_those_that_are_none() {
     let folder = folder();
     let file = fixture("other-people.ndjson");
-    let run =
-        tool(folder.path(), &["ingest", "s", "--time-key", "eventTime", file.to_str().unwrap()]).with(4);
+    let run = tool(
+        folder.path(),
+        &["ingest", "s", "--time-key", "eventTime", "--time-zone", "UTC", file.to_str().unwrap()],
+    )
+    .with(4);
     assert_eq!(figures(&run.out).0, 5);
     assert_eq!(run.err.lines().filter(|line| line.contains("other-people.ndjson")).count(), 3, "{}", run.err);
     let rows = rows(folder.path(), "s", "select host, delta from stream where delta > 200");

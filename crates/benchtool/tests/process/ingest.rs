@@ -163,8 +163,11 @@ fn times_in_every_form() {
     let folder = folder();
     let lines: Vec<String> =
         cases.iter().enumerate().map(|(n, (time, _))| format!("{{\"n\":{n},\"when\":{time}}}\n")).collect();
-    let run =
-        tool_with_input(folder.path(), &["ingest", "s", "--time-key", "when"], lines.concat().as_bytes());
+    let run = tool_with_input(
+        folder.path(),
+        &["ingest", "s", "--time-key", "when", "--time-zone", "UTC"],
+        lines.concat().as_bytes(),
+    );
     assert_eq!(run.well().err, "");
     let rows = rows(folder.path(), "s", "select n, @Timestamp as ticks from stream");
     assert_eq!(rows.len(), cases.len());

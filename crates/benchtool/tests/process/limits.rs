@@ -48,7 +48,8 @@ fn output_beyond_the_limit_is_an_error() {
     let folder = folder();
     fs::write(folder.path().join("events"), events(1, 10_000)).unwrap();
     tool(folder.path(), &["ingest", "s", "events"]).well();
-    let query = ["query", "s", "select * from stream", "--format", "csv", "--output", "rows.csv"];
+    let query =
+        ["query", "s", "select @Data as event from stream", "--format", "csv", "--output", "rows.csv"];
     let run = limited(folder.path(), HALF_A_MEGABYTE, &query).with(5);
     assert!(run.err.starts_with("error: ") && run.err.contains("too large"), "{run:?}");
     assert!(!folder.path().join("rows.csv").exists(), "half a file takes no place");

@@ -108,7 +108,7 @@ fn a_closed_pipe_ends_quietly() {
     tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 20_000)).well();
     for format in ["ndjson", "table"] {
         let mut child =
-            command(folder.path(), &["query", "s", "select @Data from stream", "--format", format])
+            command(folder.path(), &["query", "s", "select @Data as event from stream", "--format", format])
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()

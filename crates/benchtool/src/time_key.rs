@@ -248,7 +248,18 @@ fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> Refusal
         "{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}; --rejects FILE stores the events that have it",
         printable(given)
     );
-    Refusal { reason: remedy.replace(&file_of(source), ""), text }
+    Refusal { reason: reason(keys), text }
+}
+
+/// What other sources of the same remedy have in common with this one.
+fn reason(keys: &TimeKeys) -> String {
+    let formats = |candidate: &TimeCandidate| -> Vec<&str> {
+        candidate.readings.iter().map(|(format, _)| *format).collect()
+    };
+    let candidates = keys.candidates();
+    let mut found: Vec<_> = candidates.iter().map(|candidate| (&candidate.key, formats(candidate))).collect();
+    found.sort_unstable();
+    format!("{found:?}, {:?}, {:?}", keys.list(), keys.clock())
 }
 
 /// The events that were looked at.
@@ -343,7 +354,7 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> Refusal {
     };
     let text =
         format!("{source}: no usual time key in {events}{found}, nothing of it was stored{others}; {remedy}");
-    Refusal { reason: remedy.replace(&file_of(source), ""), text }
+    Refusal { reason: reason(keys), text }
 }
 
 /// The options that read a key whose times are written in an unusual way.

@@ -50,7 +50,7 @@ enum State {
     /// Rows that were held.
     Held(SortedRows),
     /// Rows are made of groups that are complete.
-    Grouped(GroupRows),
+    Grouped(Box<GroupRows>),
     Done,
 }
 

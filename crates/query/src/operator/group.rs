@@ -318,7 +318,7 @@ impl<'p> Groups<'p> {
         let closed = ClosedGroups { groups, order, states, table, several, holding };
         let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
         if grouping.sort.is_empty() && plan.limit.is_none() && !gives_rows {
-            return Ok(Finished::Made(GroupRows::new(closed, plan.columns.len())));
+            return Ok(Finished::Made(Box::new(GroupRows::new(closed, plan.columns.len()))));
         }
         closed.sort(grouping, plan, control).map(Finished::Sorted)
     }

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The rows of groups.
 pub(crate) enum Finished {
     Sorted(SortedRows),
-    Made(GroupRows),
+    Made(Box<GroupRows>),
 }
 
 /// Groups that take in no more events.

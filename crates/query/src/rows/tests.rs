@@ -138,7 +138,7 @@ fn work_over_groups_and_sorted_rows_is_charged() {
         // Rows of groups are made as they are asked for: some were given by then.
         let most = if text.contains("group by") { events.len() as u64 / 2 } else { 0 };
         assert!(matches!(end, Some(ExecError::Cancelled)), "{text}: {end:?}");
-        assert!(count as u64 <= most, "{text}: {count} rows");
+        assert!(count <= most, "{text}: {count} rows");
         let (count, end) = run(text, &[&events], 1, Interrupt::after(usize::MAX));
         assert!(end.is_none() && count == 20_000, "{text}: {count} rows, {end:?}");
     }

@@ -85,16 +85,17 @@ impl Watch {
     /// Looks at a block whose events are within the query's time. Costs next to nothing once all is settled.
     pub(crate) fn look(&self, block: &dyn Block, statistics: Option<&Statistics<'_>>) {
         self.has_looked.store(true, Relaxed);
+        let told = |statistics| Told { statistics, with_deleted: block.statistics_with_deleted().is_some() };
         if self.open.load(Relaxed) == 0 {
             // A level that was found may have other spellings. What the query reads anyway may tell them.
             if let Some(statistics) = statistics {
-                self.look_at_levels(&Told(statistics));
+                self.look_at_levels(&told(statistics));
             }
             return;
         }
         let own = if statistics.is_none() { Statistics::with_deleted(block) } else { None };
         match statistics.or(own.as_ref()) {
-            Some(statistics) => self.look_with(&Told(statistics)),
+            Some(statistics) => self.look_with(&told(statistics)),
             // What is in columns, or damaged, is not read for a warning.
             None => {
                 let is_text = matches!(block.columns(), Ok(None));

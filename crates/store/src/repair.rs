@@ -292,6 +292,7 @@ impl<'a> Work<'a> {
         if !self.hits.is_empty() {
             manifest.delete(&self.hits, self.numbers.next(), settings::now());
         }
+        self.rename_misnamed(FileKind::Segment)?;
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
         let live: BTreeSet<String> = manifest.names().collect();
@@ -303,7 +304,7 @@ impl<'a> Work<'a> {
         for copy in &mut copies {
             copy.rename(self.directory)?;
         }
-        self.rename_misnamed()?;
+        self.rename_misnamed(FileKind::Log)?;
         let fail = Failure::during(self.directory, "", Operation::FlushFolder);
         self.directory.flush().map_err(fail)?;
         retire::sweep(self.directory, &manifest);
@@ -337,10 +338,12 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives segments and logs that were renamed their own names again. A log may be an earlier copy that lacks events: it is opened as a whole one by whoever finds it under its own
-    /// name, so the manifest that keeps their arrival numbers from being given again comes first.
-    fn rename_misnamed(&self) -> Result<(), Failure> {
-        for (own, name) in &self.misnamed {
+    /// Gives segments or logs that were renamed their own names again. Segments come before the manifest is published, which may retire the name that one has now. A log may be an
+    /// earlier copy that lacks events: it is opened as a whole one by whoever finds it under its own name, so the manifest that keeps their arrival numbers from being given again
+    /// comes first.
+    fn rename_misnamed(&self, kind: FileKind) -> Result<(), Failure> {
+        let of_kind = |own: &str| FileKind::parse(own).is_some_and(|(of, _)| of == kind);
+        for (own, name) in self.misnamed.iter().filter(|(own, _)| of_kind(own)) {
             let renamed = self.directory.rename(name, own);
             renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
         }

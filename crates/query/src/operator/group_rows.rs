@@ -109,6 +109,8 @@ pub(crate) struct GroupRows {
     groups: ClosedGroups,
     /// How many groups have had their rows.
     done: usize,
+    /// How many rows were looked at for warnings.
+    looked_at: usize,
     page: Columns,
     /// The row of the page that comes next.
     next: usize,
@@ -116,7 +118,7 @@ pub(crate) struct GroupRows {
 
 impl GroupRows {
     pub(super) fn new(groups: ClosedGroups, width: usize) -> GroupRows {
-        GroupRows { groups, done: 0, page: Columns::of_values(width), next: 0 }
+        GroupRows { groups, done: 0, looked_at: 0, page: Columns::of_values(width), next: 0 }
     }
 
     /// Goes on to the next row: its place in the page, if there is one.
@@ -140,7 +142,7 @@ impl GroupRows {
     }
 
     fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
-        let GroupRows { groups: all, done, page, next } = self;
+        let GroupRows { groups: all, done, looked_at, page, next } = self;
         page.clear();
         *next = 0;
         let mut meter = Meter::new(&control.interrupt);
@@ -156,11 +158,12 @@ impl GroupRows {
             group.shown.values(table, several, &mut values);
             let keys = values.len();
             values.extend((0..grouping.aggregates.len()).map(|at| states.finish(at, number)));
-            if *done <= ROWS_LOOKED_AT {
-                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
-            }
             let mut scope = scope_of(&values, control);
             if grouping.passes(&mut scope)? {
+                if *looked_at < ROWS_LOOKED_AT {
+                    *looked_at += 1;
+                    control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
+                }
                 let row = page.begin_row((0, 0));
                 grouping.each_cell(keys, &values, &mut scope, |column, value| {
                     page.push(column, row, &value, &[]);

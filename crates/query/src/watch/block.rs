@@ -98,11 +98,15 @@ pub(super) trait Look {
 pub(super) const LEVEL: &str = "@l";
 
 /// Told by statistics.
-pub(super) struct Told<'s, 'b>(pub(super) &'s Statistics<'b>);
+pub(super) struct Told<'s, 'b> {
+    pub(super) statistics: &'s Statistics<'b>,
+    /// Whether they tell of deleted events too, of which nothing is shown.
+    pub(super) with_deleted: bool,
+}
 
 impl Look for Told<'_, '_> {
     fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
-        match self.0.key(name) {
+        match self.statistics.key(name) {
             Key::Unknown => None,
             Key::Absent => Some(Known::default()),
             Key::Present(facts) => Some(match facts.values {
@@ -113,7 +117,7 @@ impl Look for Told<'_, '_> {
                     booleans: values.truth.count > 0 || values.falsehood.count > 0,
                     arrays: values.arrays > 0,
                     objects: values.maps > 0,
-                    in_text: if reads_texts { in_text(&values) } else { None },
+                    in_text: if reads_texts && !self.with_deleted { in_text(&values) } else { None },
                 },
                 // An event has it twice.
                 None => Known {
@@ -130,8 +134,9 @@ impl Look for Told<'_, '_> {
     }
 
     fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool {
-        match self.0.key(LEVEL) {
+        match self.statistics.key(LEVEL) {
             Key::Unknown => false,
+            Key::Present(_) if self.with_deleted => false,
             Key::Absent => {
                 each(Level::Default);
                 true
@@ -152,7 +157,8 @@ impl Look for Told<'_, '_> {
     }
 
     fn names(&self, each: &mut dyn FnMut(&str)) {
-        self.0.keys().flatten().for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
+        let names = self.statistics.keys().flatten().filter(|_| !self.with_deleted);
+        names.for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
     }
 }
 

@@ -49,6 +49,11 @@ const FEW_SHARE: usize = 2;
 /// For each row of a block whether it counts.
 pub(super) type Mask = Vec<bool>;
 
+/// Leaves rows out that do not pass.
+pub(super) fn and(mask: &mut Mask, passes: &Mask) {
+    mask.iter_mut().zip(passes).for_each(|(mask, passes)| *mask &= passes);
+}
+
 impl<'b> Evaluator<'b> {
     pub(super) fn new(
         block: &'b ColumnBlock,
@@ -284,7 +289,7 @@ impl<'b> Evaluator<'b> {
                     let passes = self.test(term, mask.as_ref().or(within))?;
                     match &mut mask {
                         None => mask = Some(passes),
-                        Some(mask) => mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask &= passes),
+                        Some(mask) => and(mask, &passes),
                     }
                 }
                 return Ok(mask.unwrap_or_else(|| vec![true; self.rows()]));

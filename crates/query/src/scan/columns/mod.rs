@@ -42,7 +42,7 @@ use crate::value::Value;
 use arithmetic::Reckoned;
 use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
-use evaluate::{CALCULATED_SHARE, Evaluator, Mask};
+use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and};
 use found::{Passing, Values};
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,21 +132,14 @@ fn find(
     let staying = || stay.as_ref().map_or(part.len(), |stay| count(stay.get(part.clone())));
     let elements = if plan.unnest.is_some() { staying() } else { 0 };
     let mask: Option<Mask> = match filter {
-        Some(filter) => match test(filter, evaluator) {
+        Some(filter) => match test(filter, stay, evaluator) {
             Ok(Ok(Some(mask))) => Some(mask),
             // It may be of a row that is not come to.
             Ok(Ok(None)) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
             Ok(Err(error)) => return Ok(Err(error)),
             Err(error) => return Err(error),
         },
-        None => None,
-    };
-    let mask = match (mask, stay) {
-        (Some(mut mask), Some(stay)) => {
-            and(&mut mask, &stay);
-            Some(mask)
-        }
-        (mask, stay) => mask.or(stay),
+        None => stay,
     };
     let mut rows = passing(plan.wants, mask.as_ref(), part);
     let hits = rows.len();
@@ -178,19 +171,14 @@ fn find(
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, elements, hits })))
 }
 
-/// Leaves rows out that do not pass.
-fn and(mask: &mut Mask, passes: &Mask) {
-    mask.iter_mut().zip(passes).for_each(|(mask, passes)| *mask &= passes);
-}
-
 /// How many rows pass.
 fn count(passes: Option<&[bool]>) -> usize {
     passes.unwrap_or_default().iter().filter(|passes| **passes).count()
 }
 
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all
-/// else, if those are few.
-fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
+/// else, if those are few. Nothing is asked of rows that do not `stay`.
+fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
     let terms = match filter {
         Expr::And(terms) => terms.as_slice(),
         other => std::slice::from_ref(other),
@@ -202,7 +190,7 @@ fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
     };
     let mut terms: Vec<&Expr> = terms.iter().collect();
     terms.sort_by_key(rank);
-    let mut mask: Option<Mask> = None;
+    let mut mask = stay;
     for term in terms {
         evaluator.check()?;
         let rows: Option<Vec<u32>> = match &mask {

@@ -6,6 +6,11 @@ use std::fmt;
 
 const TICKS_PER_MILLISECOND: u32 = 10_000;
 
+/// A text as the language writes it.
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// A warning that the result of a query may be misleading, because of a probable mistake in the query. Warnings never change the result.
 ///
 /// `Display` writes one line, with the remedy.
@@ -59,6 +64,8 @@ pub enum Warning {
         only: Option<Kind>,
         /// Whether the values are added or subtracted, as times are.
         may_be_time: bool,
+        /// What joins the texts, if a text is added to the key.
+        joined: Option<String>,
     },
     /// A key is compared with a number in quotes. Some events have numbers there, and no event such a string.
     NumberInQuotes {
@@ -176,7 +183,11 @@ impl fmt::Display for Warning {
             }
             Warning::NeverAlike { keys, operator, is_text } => never_alike(f, keys, operator, *is_text),
             Warning::NeverObject { path, key, only } => never_object(f, path, key, *only),
-            Warning::NeverNumber { expression, key, only, may_be_time } => {
+            Warning::NeverNumber { expression, key, joined: Some(joined), .. } => write!(
+                f,
+                "`{key}` is never a number, so `{expression}` is undefined for every event; `{joined}` joins texts"
+            ),
+            Warning::NeverNumber { expression, key, only, may_be_time, joined: None } => {
                 never_number(f, expression, key, *only, *may_be_time)
             }
             Warning::NumberInQuotes { key, text } => write!(
@@ -198,11 +209,14 @@ impl fmt::Display for Warning {
             Warning::DurationForNumber { text, ticks, key } => duration_for_number(f, text, *ticks, key),
             Warning::LevelCase { given, stored } => write!(
                 f,
-                "no event has the level '{given}', but some have '{stored}'; write that, or `ci` after the comparison"
+                "no event has the level {}, but some have {}; write that, or `ci` after the comparison",
+                literal(given),
+                literal(stored)
             ),
             Warning::OtherSpellings { given, others, condition } => {
-                let others = others.join("', '");
-                write!(f, "events have the level '{given}' as '{others}' too; `{condition}` has all of them")
+                let others = others.iter().map(|other| literal(other)).collect::<Vec<String>>().join(", ");
+                let given = literal(given);
+                write!(f, "events have the level {given} as {others} too; `{condition}` has all of them")
             }
             Warning::NoLevels => f.write_str(
                 "no event that was read has a level (`@l`), so `@Level` is 'Information' for each; compare the key that tells how bad an \
@@ -211,7 +225,8 @@ impl fmt::Display for Warning {
             Warning::UnknownLevel { given, levels } => {
                 write!(
                     f,
-                    "no event that was read has the level '{given}'; their levels are {}",
+                    "no event that was read has the level {}; their levels are {}",
+                    literal(given),
                     levels.join(", ")
                 )
             }
@@ -287,8 +302,13 @@ fn never_alike(
     };
     write!(
         f,
-        "`{left}` and `{right}` are never of one kind, so `{left} {operator} {right}` is {} for every event; {remedy}",
-        always(operator)
+        "`{left}` and `{right}` are never of one kind, so `{left} {operator} {right}` is {}; {remedy}",
+        match operator {
+            // It is undefined for events that lack one of them.
+            "=" => "never true",
+            "<>" => "never false",
+            _ => "undefined for every event",
+        }
     )
 }
 

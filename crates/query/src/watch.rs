@@ -43,7 +43,7 @@ const NAMES_MAX: usize = 10_000;
 /// HEURISTIC: so many rows of an answer show whether its values are numbers in text.
 pub(crate) const ROWS_LOOKED_AT: usize = 64;
 /// CLEF has these with events that tell no level.
-const CLEF_KEYS: [&str; 2] = ["@mt", "@i"];
+const CLEF_KEYS: [&str; 3] = ["@m", "@mt", "@i"];
 
 impl Watch {
     /// What a plan has to be watched for.
@@ -51,9 +51,10 @@ impl Watch {
         let mut found = Vec::new();
         if let Input::Events(events) = &plan.input {
             let shown: Vec<String> = events.names.iter().map(|name| property(name)).collect();
-            let mut collected = Collected { names: &events.names, shown: &shown, found: Vec::new() };
+            let mut collected =
+                Collected { names: &events.names, shown: &shown, found: Vec::new(), told_apart: Vec::new() };
             let exprs = events.unnest.iter().chain(&plan.filter).chain(plan.output.exprs());
-            exprs.for_each(|expr| collected.expr(expr));
+            exprs.for_each(|expr| collected.whole(expr));
             let first_by: Option<&Expr> = match &plan.output {
                 Output::Rows { cells, sort } => sort.first().and_then(|by| cells.get(by.column)),
                 Output::Groups(grouping) => {
@@ -159,7 +160,7 @@ impl Watch {
                         }
                     }
                 },
-                Sought::Pair { names: [left, right], met, .. } => {
+                Sought::Pair { names: [left, right], operator, met, .. } => {
                     let (Some(left), Some(right)) = (block.known(left, false), block.known(right, false))
                     else {
                         self.settle(watched);
@@ -169,7 +170,9 @@ impl Watch {
                     let [here, there] = &mut *met;
                     here.add(left);
                     there.add(right);
-                    if here.shares_kind(*there) {
+                    // `null = null` is true, and `null < null` undefined.
+                    let are_nulls = here.nulls && there.nulls && matches!(*operator, "=" | "<>");
+                    if are_nulls || here.shares_kind(*there) {
                         self.settle(watched);
                     }
                 }

@@ -13,7 +13,8 @@ fn events() -> Memory {
         let document = match n {
             0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h","Status":200}}"#),
             _ => format!(
-                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","@tr":"x","Status":"Healthy"}}"#,
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Took":"{}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","@tr":"x","Status":"Healthy"}}"#,
+                n - 45,
                 n.is_multiple_of(2)
             ),
         };
@@ -93,9 +94,13 @@ const MISLEADING: &[(&str, &str)] = &[
          numbers in text",
     ),
     (
-        "select max(Code) from stream",
-        "`max(Code)` ranks texts, in which '10' comes before '9', and `Code` has numbers in text; `max(ToNumber(Code))` reads \
+        "select max(Took) from stream",
+        "`max(Took)` ranks texts, in which '10' comes before '9', and `Took` has numbers in text; `max(ToNumber(Took))` reads \
          numbers in text",
+    ),
+    (
+        "select count(*) from stream where Code + 'a' = '60a'",
+        "`Code` is never a number, so `Code + 'a'` is undefined for every event; `Concat(Code, 'a')` joins texts",
     ),
     // Each part used to be warned of, as if it were a key.
     (
@@ -208,6 +213,11 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "select count(*) from stream where @Elapsed > 200ms and @Timestamp - @Start > 1s",
         "select max(@Timestamp) - min(@Timestamp) as Span from stream group by Path having Span > 1s",
         "select sum(Elapsed), max(Elapsed), max(Path), count(Code), min(Robot), first(Code) from stream",
+        // Numbers of one length are in order as texts too.
+        "select max(Code), min(Code) from stream",
+        // The condition tells the kinds apart itself.
+        "select count(*) from stream where (TypeOf(Code) = 'number' and Code * 2 > 3) or Code = '60'",
+        "select count(*) from stream where TypeOf(Code) = 'number' and Code > 3",
         "select Elapsed - Elapsed from stream",
         "select count(*) from stream where Elapsed in []",
         "select 1 + 1",

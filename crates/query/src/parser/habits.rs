@@ -55,24 +55,31 @@ impl Parser<'_> {
             return flaw.hint(foreign_advice("||").unwrap_or_default());
         }
         match self.colon_in_name() {
-            Some(meant) if self.at_symbol(":") => flaw.hint(format!("the key of this name is {meant}")),
+            Some(meant) if self.at_symbol(":") => flaw.hint(meant),
             _ => flaw,
         }
     }
 
-    /// The key that is meant by `client:port`, where the colon is the next token.
+    /// What may be meant by `client:port`, where the colon is the next token: a comparison, as elsewhere, or the name of a key.
     fn colon_in_name(&self) -> Option<String> {
         let is_part = |part: char| part.is_alphanumeric() || "_.:-/".contains(part);
         let (before, behind) = self.query.split_at_checked(self.token.span.start)?;
-        let before = before.get(before.rfind(|part| !is_part(part)).map_or(0, |at| at + 1)..)?;
+        let is_first = |part: char| is_part(part) || part == '@';
+        let before = before.get(before.rfind(|part| !is_first(part)).map_or(0, |at| at + 1)..)?;
         let behind = behind.get(..behind.find(|part| !is_part(part)).unwrap_or(behind.len()))?;
-        if before.is_empty() || behind.len() < 2 {
+        let value = behind.strip_prefix(':').filter(|value| !value.is_empty() && !value.starts_with(':'))?;
+        if before.is_empty() {
             return None;
         }
-        Some(match before.rsplit_once('.') {
+        let is_number = value.bytes().all(|digit| digit.is_ascii_digit());
+        let quote = if is_number { "" } else { "'" };
+        let key = match before.rsplit_once('.') {
             Some((of, name)) => format!("{of}['{name}{behind}']"),
             None => format!("@Properties['{before}{behind}']"),
-        })
+        };
+        Some(format!(
+            "a comparison is written `{before} = {quote}{value}{quote}`; a key called `{before}{behind}` is {key}"
+        ))
     }
 
     /// Behind the last clause that was read stands something else than the end. Up to `from` that is the list of columns.

@@ -13,12 +13,13 @@ pub(super) struct Known {
     pub(super) booleans: bool,
     pub(super) arrays: bool,
     pub(super) objects: bool,
+    pub(super) nulls: bool,
     /// What the texts are like, if that was asked for and is known.
     pub(super) in_text: Option<InText>,
 }
 
 impl Known {
-    /// Which kinds of values there are.
+    /// Which kinds of values there are, apart from null.
     fn kinds(self) -> [bool; 5] {
         [self.numbers, self.texts, self.booleans, self.arrays, self.objects]
     }
@@ -31,6 +32,7 @@ impl Known {
         self.booleans |= other.booleans;
         self.arrays |= other.arrays;
         self.objects |= other.objects;
+        self.nulls |= other.nulls;
     }
 
     pub(super) fn has_values(self) -> bool {
@@ -117,6 +119,7 @@ impl Look for Told<'_, '_> {
                     booleans: values.truth.count > 0 || values.falsehood.count > 0,
                     arrays: values.arrays > 0,
                     objects: values.maps > 0,
+                    nulls: values.null.count > 0,
                     in_text: if reads_texts && !self.with_deleted { in_text(&values) } else { None },
                 },
                 // An event has it twice.
@@ -127,6 +130,7 @@ impl Look for Told<'_, '_> {
                     booleans: true,
                     arrays: true,
                     objects: true,
+                    nulls: true,
                     in_text: None,
                 },
             }),
@@ -206,6 +210,7 @@ impl Look for Searched<'_> {
                 Some(b't' | b'f') => known.booleans = true,
                 Some(b'[') => known.arrays = true,
                 Some(b'{') => known.objects = true,
+                Some(b'n') => known.nulls = true,
                 _ => {}
             }
             if known.numbers && texts.numbers > 0 && texts.others > 0 {

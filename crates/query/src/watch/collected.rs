@@ -17,11 +17,27 @@ pub(super) struct Collected<'p> {
     /// The names as the language writes them.
     pub(super) shown: &'p [String],
     pub(super) found: Vec<Sought>,
+    /// Keys whose kinds the expression itself tells apart, by `TypeOf`.
+    pub(super) told_apart: Vec<Box<str>>,
 }
 
 impl Collected<'_> {
-    pub(super) fn expr(&mut self, expr: &Expr) {
+    /// An expression with all that is in it.
+    pub(super) fn whole(&mut self, expr: &Expr) {
+        let before = self.found.len();
+        self.expr(expr);
+        let told_apart = std::mem::take(&mut self.told_apart);
+        let mut own = self.found.split_off(before);
+        own.retain(|sought| !told_apart.iter().any(|name| sought.is_of_kind(name)));
+        self.found.append(&mut own);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
         match expr {
+            Expr::Call { function, arguments, .. } if function.name == "TypeOf" => {
+                let names: Vec<Box<str>> = arguments.iter().filter_map(|of| Some(self.slot(of)?.0)).collect();
+                self.told_apart.extend(names);
+            }
             Expr::Slot(_) => self.key(expr, None),
             Expr::Path(_) => return self.key(expr, None),
             Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number, None),
@@ -58,7 +74,10 @@ impl Collected<'_> {
                 self.value(left, "like", Compared::Text, None);
             }
             Expr::Arithmetic(op, a, b) => {
-                self.operands(expr, &[a, b], matches!(op, Arithmetic::Add | Arithmetic::Subtract));
+                let is_text = |of: &Expr| matches!(of, Expr::Constant(Value::Text(_)));
+                let is_joined = matches!(op, Arithmetic::Add) && (is_text(a) || is_text(b));
+                let joined = is_joined.then(|| format!("Concat({}, {})", self.text(a), self.text(b)));
+                self.operands(expr, &[a, b], matches!(op, Arithmetic::Add | Arithmetic::Subtract), joined);
                 // `headers.User-Agent`: the parts behind the first are keys of the top level here.
                 if let Some((name, first, parts)) = self.hyphenated(expr)
                     && let Expr::Path(_) = first
@@ -68,7 +87,7 @@ impl Collected<'_> {
                     parts.into_iter().for_each(|part| self.key(part, Some(meant.clone())));
                 }
             }
-            Expr::Negate(of) => self.operands(expr, &[of], false),
+            Expr::Negate(of) => self.operands(expr, &[of], false, None),
             Expr::Member(of, _) | Expr::Element(of, _) => self.within(of, self.text(expr)),
             Expr::Quantified { collection, .. } => {
                 self.within(collection, format!("{}[?]", self.text(collection)));
@@ -139,13 +158,14 @@ impl Collected<'_> {
     }
 
     /// Keys that have to be numbers.
-    fn operands(&mut self, expr: &Expr, operands: &[&Expr], is_sum: bool) {
+    fn operands(&mut self, expr: &Expr, operands: &[&Expr], is_sum: bool, joined: Option<String>) {
         for operand in operands {
             if let Some((name, key)) = self.slot(operand) {
                 let text = self.text(expr);
                 let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
                 let expression = inner.unwrap_or(&text).to_owned();
-                self.push(Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum }, key, name });
+                let of = TakesNumbers::Arithmetic { expression, is_sum, joined: joined.clone() };
+                self.push(Sought::Number { of, key, name });
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::expr::Like;
 use crate::value::Text;
+use crate::warning::literal;
 use std::collections::BTreeSet;
 
 /// A level as a query names it.
@@ -53,24 +54,23 @@ impl GivenLevel {
     pub(super) fn condition(&self, others: &[String]) -> String {
         match self {
             GivenLevel::Text { text, ci } => {
-                let all = [text].into_iter().chain(others).map(|level| format!("'{level}'"));
+                let all = [text].into_iter().chain(others).map(|level| literal(level));
                 let all = all.collect::<Vec<String>>().join(", ");
                 format!("@Level in [{all}]{}", if *ci { " ci" } else { "" })
             }
-            GivenLevel::Like(given) => format!("@Level like '{}' ci", given.pattern.source()),
+            GivenLevel::Like(given) => format!("@Level like {} ci", literal(given.pattern.source())),
         }
     }
 
-    /// Whether a level is the same one in another spelling: in another case, or cut short, as `err` and `WARN` are.
+    /// Whether a level is the same one in another spelling: in another case, or under another of its usual names.
     fn is_spelt_otherwise(&self, level: &str) -> bool {
-        let begins = |text: &str, with: &str| {
-            !with.is_empty() && text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with))
-        };
-        let is_short = match self {
-            GivenLevel::Text { text, .. } => begins(text, level) || begins(level, text),
+        let is_synonym = match self {
+            GivenLevel::Text { text, .. } => SYNONYMS.iter().any(|names| {
+                [text, level].iter().all(|level| names.iter().any(|name| name.eq_ignore_ascii_case(level)))
+            }),
             GivenLevel::Like(_) => false,
         };
-        !self.is_match(level) && (is_short || self.is_match_in_other_case(level))
+        !self.is_match(level) && (is_synonym || self.is_match_in_other_case(level))
     }
 }
 
@@ -115,11 +115,21 @@ impl Levels {
         }
         if self.all.len() < LEVELS_MAX && !self.texts.contains(text) {
             self.texts.insert(text.to_owned());
-            self.all.insert(format!("'{text}'"));
+            self.all.insert(literal(text));
         }
         false
     }
 }
+
+/// The names that loggers have for one level. Only whole names: `DEBUG1` and `P10` are others than `DEBUG` and `P1`.
+const SYNONYMS: [&[&str]; 6] = [
+    &["verbose", "verb", "vrb", "trace", "trc"],
+    &["debug", "dbg", "dbug"],
+    &["information", "info", "inf"],
+    &["warning", "warn", "wrn"],
+    &["error", "err", "eror"],
+    &["fatal", "ftl", "critical", "crit"],
+];
 
 /// Most levels of one set that are watched for.
 pub(super) const LEVELS_MAX: usize = 20;

@@ -38,14 +38,27 @@ pub(super) enum Sought {
     Level { given: GivenLevel, is_excluded: bool, met: Mutex<Levels> },
 }
 
+impl Sought {
+    /// Whether it is a value of some kind under this key.
+    pub(super) fn is_of_kind(&self, key: &str) -> bool {
+        match self {
+            Sought::Value { name, .. } | Sought::Number { name, .. } => &**name == key,
+            Sought::Pair { names, .. } => names.iter().any(|name| &**name == key),
+            _ => false,
+        }
+    }
+}
+
 /// What takes numbers, as the language writes it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TakesNumbers {
     Aggregate(String),
-    /// An expression; and whether it adds or subtracts, as is done with times too.
     Arithmetic {
         expression: String,
+        /// Whether it adds or subtracts, as is done with times too.
         is_sum: bool,
+        /// What joins the texts, where a text is added.
+        joined: Option<String>,
     },
 }
 
@@ -189,13 +202,13 @@ impl Watched {
     }
 
     /// Whether numbers in text were ranked, as far as is known of them.
-    pub(super) fn ranks_numbers(&self, texts: &Mutex<InText>, is_order: bool) -> bool {
+    pub(super) fn ranks_numbers(&self, texts: &Mutex<InText>) -> bool {
         if self.is_settled() {
             return self.has_untold.load(Relaxed) && self.is_shown.load(Relaxed);
         }
         let texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
         // Numbers of one length are in order as texts too.
-        texts.numbers > texts.others && (!is_order || texts.shortest < texts.longest)
+        texts.numbers > texts.others && texts.shortest < texts.longest
     }
 
     /// The only kind of values that was met.

@@ -102,20 +102,21 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
         Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } => watched
             .has_texts()
             .then(|| Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: false }),
-        Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum }, key, .. } => {
+        Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum, joined }, key, .. } => {
             let only = watched.only_kind();
             (watched.has_scalars() || only.is_some()).then(|| Warning::NeverNumber {
                 expression: expression.clone(),
                 key: key.clone(),
                 only,
                 may_be_time: *is_sum,
+                joined: joined.clone(),
             })
         }
         Sought::Ranked { by: Ranks::Aggregate { text, .. }, key, texts, .. } => watched
-            .ranks_numbers(texts, false)
+            .ranks_numbers(texts)
             .then(|| Warning::NumbersInText { aggregate: text.clone(), key: key.clone(), ranks: true }),
         Sought::Ranked { by: Ranks::Order, key, texts, .. } => {
-            watched.ranks_numbers(texts, true).then(|| Warning::OrderOfText { key: key.clone() })
+            watched.ranks_numbers(texts).then(|| Warning::OrderOfText { key: key.clone() })
         }
         Sought::Hyphens { .. } | Sought::Level { .. } => None,
     }

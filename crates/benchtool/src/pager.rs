@@ -120,6 +120,9 @@ fn flushed(out: &mut impl Write) -> Result<(), Failure> {
     out.flush().map_err(|error| Failure::output(&error))
 }
 
+/// Colours pass, and what was read stays on the screen.
+const LESS: &str = "FRX";
+
 /// The pager's command; none if there is to be none.
 fn command() -> Option<Command> {
     let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
@@ -128,8 +131,7 @@ fn command() -> Option<Command> {
     let mut command = Command::new(program);
     command.args(words);
     if std::env::var_os("LESS").is_none() {
-        // Colours pass, and what was read stays on the screen.
-        command.env("LESS", "FRX");
+        command.env("LESS", LESS);
     }
     Some(command)
 }
@@ -152,8 +154,12 @@ impl Held {
     fn page(&mut self) -> Option<Pager> {
         signals::catch().ok()?;
         let mut command = command()?;
-        if self.is_at_end && Path::new(command.get_program()).file_name() == Some("less".as_ref()) {
-            command.arg("+G");
+        if self.is_at_end
+            && Path::new(command.get_program()).file_name() == Some("less".as_ref())
+            && std::env::var_os("LESS").is_none()
+        {
+            // Not as an argument: that of BusyBox takes it for a file.
+            command.env("LESS", format!("{LESS} +G"));
         }
         let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
         let input = child.stdin.take();

@@ -259,7 +259,7 @@ fn reason(keys: &TimeKeys) -> String {
     let candidates = keys.candidates();
     let mut found: Vec<_> = candidates.iter().map(|candidate| (&candidate.key, formats(candidate))).collect();
     found.sort_unstable();
-    format!("{found:?}, {:?}, {:?}", keys.list(), keys.clock())
+    format!("{found:?}, {:?}, {}, {:?}", keys.list(), keys.is_list_all(), keys.clock())
 }
 
 /// The events that were looked at.
@@ -281,6 +281,13 @@ fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     match (candidates.as_slice(), keys.list()) {
         ([], Some(list)) => {
             let what = format!("`{}` holds a list; if these are the events, use", printable(list));
+            // A batch is no event that could have the time of now.
+            let what = match keys.is_list_all() {
+                true => what,
+                false => format!(
+                    "name the key of the time with --time-key, or use --now to store the events with the current time; {what}"
+                ),
+            };
             let program = match list {
                 "resourceLogs" => OTLP.to_owned(),
                 list => format!("{}[]", member(list)),

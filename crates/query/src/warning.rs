@@ -183,12 +183,8 @@ impl fmt::Display for Warning {
             }
             Warning::NeverAlike { keys, operator, is_text } => never_alike(f, keys, operator, *is_text),
             Warning::NeverObject { path, key, only } => never_object(f, path, key, *only),
-            Warning::NeverNumber { expression, key, joined: Some(joined), .. } => write!(
-                f,
-                "`{key}` is never a number, so `{expression}` is undefined for every event; `{joined}` joins texts"
-            ),
-            Warning::NeverNumber { expression, key, only, may_be_time, joined: None } => {
-                never_number(f, expression, key, *only, *may_be_time)
+            Warning::NeverNumber { expression, key, only, may_be_time, joined } => {
+                never_number(f, expression, key, *only, *may_be_time, joined.as_deref())
             }
             Warning::NumberInQuotes { key, text } => write!(
                 f,
@@ -214,9 +210,7 @@ impl fmt::Display for Warning {
                 literal(stored)
             ),
             Warning::OtherSpellings { given, others, condition } => {
-                let others = others.iter().map(|other| literal(other)).collect::<Vec<String>>().join(", ");
-                let given = literal(given);
-                write!(f, "events have the level {given} as {others} too; `{condition}` has all of them")
+                other_spellings(f, given, others, condition)
             }
             Warning::NoLevels => f.write_str(
                 "no event that was read has a level (`@l`), so `@Level` is 'Information' for each; compare the key that tells how bad an \
@@ -257,6 +251,17 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+fn other_spellings(
+    f: &mut fmt::Formatter<'_>,
+    given: &str,
+    others: &[String],
+    condition: &str,
+) -> fmt::Result {
+    let given = literal(given);
+    let others = others.iter().map(|other| literal(other)).collect::<Vec<String>>().join(", ");
+    write!(f, "events have the level {given} as {others} too; `{condition}` has all of them")
 }
 
 fn never_object(f: &mut fmt::Formatter<'_>, path: &str, key: &str, only: Option<Kind>) -> fmt::Result {
@@ -318,8 +323,12 @@ fn never_number(
     key: &str,
     only: Option<Kind>,
     may_be_time: bool,
+    joined: Option<&str>,
 ) -> fmt::Result {
     write!(f, "`{key}` is never a number, so `{expression}` is undefined for every event; ")?;
+    if let Some(joined) = joined {
+        return write!(f, "`{joined}` joins texts");
+    }
     match only {
         Some(Kind::String) if may_be_time => {
             write!(f, "`ToNumber({key})` reads numbers in text, and `DateTime({key})` times")

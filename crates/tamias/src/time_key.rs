@@ -105,6 +105,8 @@ pub struct TimeKeys {
     list: Option<String>,
     /// The key of the first event that holds a time of day alone.
     clock: Option<String>,
+    /// The first event has one key only.
+    is_list_all: bool,
     offsets: Offsets,
 }
 
@@ -139,6 +141,7 @@ impl TimeKeys {
             others,
             unread: None,
             list: None,
+            is_list_all: false,
             clock: None,
             offsets: Offsets::new(),
         }
@@ -160,17 +163,20 @@ impl TimeKeys {
             others,
             unread,
             list,
+            is_list_all,
             clock,
             offsets,
         } = self;
         let Ok(event) = offsets.scan_trusted(&minified) else { return };
         if *events == 0 {
-            let first = |is_meant: fn(&Value<'_>) -> bool| {
-                let mut meant = event.entries().filter(|(_, value)| is_meant(value));
-                meant.next().map(|(key, _)| key.text().into_owned())
+            let first = |is_meant: fn(&str, &Value<'_>) -> bool| {
+                let mut meant = event.entries().map(|(key, value)| (key.text().into_owned(), value));
+                meant.find(|(key, value)| is_meant(key, value)).map(|(key, _)| key)
             };
-            *list = first(is_list_of_objects);
-            *clock = first(is_time_of_day);
+            *list = first(|_, value| is_list_of_objects(value));
+            *is_list_all = event.entries().count() == 1;
+            // Under another name it may be how long something took.
+            *clock = first(|key, value| key.to_lowercase().contains("time") && is_time_of_day(value));
         }
         let may_be_list = |key: &String| {
             event.get(key).is_some_and(|list| is_list_of_objects(&list) || is_empty_list(&list))
@@ -248,6 +254,11 @@ impl TimeKeys {
     /// The key of a list of objects in each event: the events may be there, one level down.
     pub fn list(&self) -> Option<&str> {
         self.list.as_deref()
+    }
+
+    /// Whether the first event has nothing beside its list: then it is a batch of events.
+    pub fn is_list_all(&self) -> bool {
+        self.list.is_some() && self.is_list_all
     }
 
     /// The key of the first event that holds a time of day alone, `20:01:02`: another one may hold the day.
@@ -344,7 +355,15 @@ fn is_empty_list(value: &Value<'_>) -> bool {
 fn is_time_of_day(value: &Value<'_>) -> bool {
     let Value::String(text) = value else { return false };
     let text = text.text();
-    text.matches(':').count() == 2 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'))
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let below = |limit: u8, part: &str| {
+        part.len() == 2 && is_digits(part) && part.parse::<u8>().is_ok_and(|part| part < limit)
+    };
+    let parts: Vec<&str> = whole.split(':').collect();
+    // A leap second is the 60th.
+    matches!(*parts, [hour, minute, second] if below(24, hour) && below(60, minute) && below(61, second))
+        && is_digits(fraction)
 }
 
 /// The time that a value can be meant as.
@@ -548,10 +567,28 @@ mod tests {
         assert_eq!(keys.candidates()[0].key, "date");
     }
 
+    /// An address and how long something took were to be joined with the date.
+    #[test]
+    fn what_only_looks_like_a_time_of_day_is_none() {
+        for (pair, clock) in [
+            (r#""took":"00:00:12""#, None),
+            (r#""ip":"::1""#, None),
+            (r#""time":"::1""#, None),
+            (r#""time":"20:61:02""#, None),
+            (r#""time":"20:01:02.""#, None),
+            (r#""took":"00:00:12","logTime":"20:01:02.123""#, Some("logTime")),
+        ] {
+            let keys = look(&[&format!(r#"{{"date":"2026-11-23",{pair}}}"#)]);
+            assert_eq!(keys.clock(), clock, "{pair}");
+        }
+    }
+
     #[test]
     fn a_list_of_objects_may_hold_the_events() {
         assert_eq!(look(&[r#"{"Records":[{"a":1}]}"#, r#"{"Records":[]}"#]).list(), Some("Records"));
         assert_eq!(look(&[r#"{"Records":[{"a":1}]}"#, r#"{"a":1}"#]).list(), None);
+        assert!(look(&[r#"{"Records":[{"a":1}]}"#]).is_list_all());
+        assert!(!look(&[r#"{"Records":[{"a":1}],"b":1}"#]).is_list_all());
         assert_eq!(look(&[r#"{"Tags":["a"],"Records":[{"a":1}]}"#]).list(), Some("Records"));
         assert_eq!(look(&[r#"{"Tags":["a"],"Records":[]}"#, r#"{"Records":[{}]}"#]).list(), None);
     }

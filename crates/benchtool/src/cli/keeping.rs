@@ -32,7 +32,7 @@ pub(crate) struct InfoArgs {
     pub(crate) format: InfoFormat,
 
     /// The time zone of times in the table
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
 }
 
@@ -340,7 +340,7 @@ pub(crate) struct CompactArgs {
 /// A condition of which `query` warns, such as one that names a key that no event has, is refused if it is true of any event; see --force.
 /// The events are first marked as deleted: queries no longer return them. Then each file that contains some is rewritten without them,
 /// one file at a time, so there must be space for one file. Finally the whole store is read, to check that nothing of them is left, and a
-/// receipt is written (see `receipts`): `erased:` is the last line that is printed. While another process reads an old file there is no receipt: run the command again later, without --where.
+/// receipt is written (see `receipts`): the line `erased:` tells that, and the receipt follows. While another process reads an old file there is no receipt: run the command again later, without --where.
 /// Backups and the quarantine are not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -368,7 +368,7 @@ pub(crate) struct DeleteArgs {
     pub(crate) force: bool,
 
     /// The time zone of times in the condition that name none
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
 
     #[command(flatten)]

@@ -102,7 +102,7 @@ pub(crate) struct GetArgs {
     pub(crate) id: EventId,
 
     /// The time zone of times in the output
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
 
     #[command(flatten)]
@@ -133,7 +133,7 @@ pub(crate) struct AroundArgs {
     pub(crate) after: usize,
 
     /// The time zone of times in the output
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
 
     #[command(flatten)]

@@ -59,7 +59,7 @@ pub(crate) struct Period {
     /// The time zone of --from and --to, of the query, and of times in the output: UTC, local, +02:00, Europe/Berlin
     ///
     /// In a query, the days of `group by time(1d)` begin at midnight there, and so does the day in `@Timestamp > '2024-05-29'`.
-    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
 }
 

@@ -105,8 +105,9 @@ pub(crate) struct IngestArgs {
     /// The time zone of times that name none: UTC (the default), local, +02:00, Europe/Berlin
     ///
     /// A time that names its zone, and a Unix time, stay what they are. Where the clocks go back and show an hour twice, the earlier of
-    /// both is taken. The events themselves are not changed.
-    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    /// both is taken. Where they go forward and leave out an hour, a time in it is read as if they had not yet changed. The events themselves
+    /// are not changed.
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Option<Zone>,
 
     /// Give events without a time the current time

@@ -15,6 +15,7 @@ use tamias::{
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs, Showing};
 use crate::failure::Failure;
+use crate::foreign::quoted;
 use crate::instants::{Shown, Zone};
 use crate::misread::Misread;
 use crate::names::Names;
@@ -343,14 +344,24 @@ fn bounds(period: &Period) -> Result<(Option<Instant>, Option<Instant>), Failure
 /// The text of a condition that was given by itself, to be part of a query; a place in its errors is one in this text.
 pub(crate) fn condition(text: Option<&str>, parameters: &Parameters) -> Result<String, Failure> {
     let Some(text) = text else { return Ok("true".to_owned()) };
-    let first = text.split_whitespace().next();
-    if first.is_some_and(|word| word.eq_ignore_ascii_case("where")) {
+    if begins_with_where(text) {
         let error = "a condition stands here without `where`: leave that word out, as in 'Elapsed > 200'";
         return Err(Failure::Query(error.to_owned()));
     }
     Expression::prepare(text, parameters)?;
     // It may end with a comment.
     Ok(format!("({text}\n)"))
+}
+
+/// Whether a condition begins with the keyword; `where = 'here'` means a key of that name, and the parser tells how that is written.
+fn begins_with_where(text: &str) -> bool {
+    let text = text.trim_start();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let next = rest.split_whitespace().next().unwrap_or_default();
+    let is_operator =
+        next.starts_with(['=', '<', '>', '.', '[', '+', '*', '%']) || ["-", "/"].contains(&next);
+    let is_word = ["in", "is", "like", "and", "or"].iter().any(|word| next.eq_ignore_ascii_case(word));
+    word.eq_ignore_ascii_case("where") && !is_operator && !is_word
 }
 
 /// Reads the query from the standard input, no more of it than a query may have and a little.
@@ -421,7 +432,8 @@ pub(crate) fn tell_search(condition: Option<&str>, rows: &Rows, store: &Path) {
     let Some(word) = condition.map(str::trim) else { return };
     let is_word = |key: &String| key == word;
     if rows.warnings().iter().any(|told| matches!(told, Warning::UnknownKey { key, .. } if is_word(key))) {
-        tell!("to look for the text: {} search {} {word}", program::name(), store.display());
+        let store = quoted(&store.display().to_string());
+        tell!("to look for the text: {} search {store} {}", program::name(), quoted(word));
     }
 }
 

@@ -145,18 +145,28 @@ fn left_out(intervals: &[u64]) -> u64 {
 }
 
 /// Before each of these intervals, how many there are without events; none where they do not follow one another in time, forwards or backwards.
-/// They are as long as the shortest step from one to the next; where the clocks change a day is an hour shorter or longer.
+/// They are as long as the shortest step from one to the next; where the clocks change a day is an hour shorter or longer, so of the steps
+/// about that short the commonest counts.
 fn gaps(intervals: &[u64]) -> Option<Vec<u64>> {
     if !intervals.is_sorted_by(|a, b| a < b) && !intervals.is_sorted_by(|a, b| a > b) {
         return None;
     }
     let steps: Vec<u64> = intervals.windows(2).map(|pair| pair[0].abs_diff(pair[1])).collect();
-    let shortest = steps.iter().copied().min().unwrap_or(1) as f64;
-    let lengths: Vec<f64> = steps.iter().map(|step| *step as f64 / shortest).collect();
+    let usual = usual_step(&steps) as f64;
+    let lengths: Vec<f64> = steps.iter().map(|step| *step as f64 / usual).collect();
     if lengths.iter().any(|length| (length - length.round()).abs() >= 0.1) {
         return None;
     }
     Some(std::iter::once(0).chain(lengths.iter().map(|length| length.round() as u64 - 1)).collect())
+}
+
+/// The commonest of the steps that are at most a tenth longer than the shortest.
+fn usual_step(steps: &[u64]) -> u64 {
+    let mut steps = steps.to_vec();
+    steps.sort_unstable();
+    let limit = steps.first().map_or(0, |shortest| shortest.saturating_add(shortest / 10));
+    let alike = steps.chunk_by(|a, b| a == b).take_while(|alike| alike[0] <= limit);
+    alike.max_by_key(|alike| (alike.len(), std::cmp::Reverse(alike[0]))).map_or(1, |alike| alike[0])
 }
 
 fn without_events(intervals: u64) -> String {
@@ -241,6 +251,22 @@ mod tests {
         // Days around a change of the clocks; and times that are no intervals.
         assert_eq!(left_out(&[0, 24, 47, 71, 96, 144]), 1);
         assert_eq!(left_out(&[0, 10, 25, 40]), 0);
+    }
+
+    /// Seven hours more than five days of 23 hours: nothing was told.
+    #[test]
+    fn a_day_of_23_hours_is_no_measure_of_the_others() {
+        let day = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second() as u64;
+        let begins = |day_of: &dyn Fn(i64) -> String| (0..9).map(|n| day(&day_of(n))).collect::<Vec<u64>>();
+        // From 25 March to 2 April 2024 in Berlin; the 31st has 23 hours.
+        let mut days = begins(&|n| match n {
+            0..7 => format!("2024-03-{}T23:00:00Z", 24 + n),
+            7 => "2024-03-31T22:00:00Z".to_owned(),
+            _ => "2024-04-01T22:00:00Z".to_owned(),
+        });
+        days.extend([day("2024-04-06T22:00:00Z"), day("2024-04-07T22:00:00Z")]);
+        assert_eq!(gaps(&days), Some(vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]));
+        assert_eq!(gaps(&[0, 20, 40, 50]), Some(vec![0, 1, 1, 0]), "the commonest step is two intervals");
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn the_shell_of_a_damaged_store_opens() {
     shell.end();
 }
 
-/// The pager opened at the top, and the latest event was off the screen.
+/// The pager opened at the top, and the latest event was off the screen. Then the `less` of BusyBox took `+G` for a file.
 #[test]
 fn the_pager_begins_where_the_latest_events_are() {
     use std::os::unix::fs::PermissionsExt;
@@ -58,14 +58,19 @@ fn the_pager_begins_where_the_latest_events_are() {
     tool(folder.path(), &["ingest", "s", "events"]).well();
     for name in ["less", "more"] {
         let pager = folder.path().join(name);
-        fs::write(&pager, "#!/bin/sh\necho options: \"$@\"; exec cat > /dev/null\n").unwrap();
+        fs::write(&pager, "#!/bin/sh\necho options: \"$@\", LESS: \"$LESS\"; exec cat > /dev/null\n")
+            .unwrap();
         fs::set_permissions(&pager, fs::Permissions::from_mode(0o755)).unwrap();
     }
     for (command, options) in [
-        ("PAGER='./less -S' benchtool tail s -n 1000", "options: -S +G"),
-        ("PAGER=./less benchtool search s e", "options: +G"),
-        ("PAGER=./less benchtool query s 'select @Data from stream limit 1000'", "options:"),
-        ("PAGER=./more benchtool tail s -n 1000", "options:"),
+        ("unset LESS; PAGER='./less -S' benchtool tail s -n 1000", "options: -S, LESS: FRX +G"),
+        ("unset LESS; PAGER=./less benchtool search s e", "options: , LESS: FRX +G"),
+        ("LESS=-R PAGER=./less benchtool search s e", "options: , LESS: -R"),
+        (
+            "unset LESS; PAGER=./less benchtool query s 'select @Data from stream limit 1000'",
+            "options: , LESS: FRX",
+        ),
+        ("unset LESS; PAGER=./more benchtool tail s -n 1000", "options: , LESS: FRX"),
     ] {
         let seen = lines(&Terminal::run(folder.path(), COLUMNS, command).end());
         assert_eq!(seen.first().map(String::as_str), Some(options), "{command}: {seen:?}");

@@ -143,6 +143,25 @@ fn times_are_told_in_words() {
     assert_eq!(found(&["--since", "2024-05-29", "--to", "yesterday"]), "2\n");
 }
 
+/// They were taken for options.
+#[test]
+fn time_zones_west_of_greenwich_are_read() {
+    let folder = folder();
+    let event = b"{\"@t\":\"2024-05-29T05:56:01\"}\n";
+    tool_with_input(folder.path(), &["ingest", "s", "-", "--time-zone", "-05:00"], event).well();
+    let zoned = |arguments: &[&str]| {
+        tool(folder.path(), &[arguments, &["--time-zone", "-05:00"]].concat()).well().out
+    };
+    let out = zoned(&["query", "s", "select @t from stream", "--format", "raw"]);
+    assert!(out.starts_with("2024-05-29T05:56:01-05:00"), "{out}");
+    let id = zoned(&["query", "s", "select @Id from stream", "--format", "raw"]);
+    let id = id.trim_end();
+    zoned(&["get", "s", id]);
+    zoned(&["around", "s", id]);
+    zoned(&["info", "s"]);
+    zoned(&["delete", "s", "--where", "@Timestamp < '2024-05-29T05:56'"]);
+}
+
 /// Queries used to compute in UTC there, while `--from` had the zone itself.
 #[cfg(unix)]
 #[test]

@@ -305,6 +305,15 @@ fn a_day_and_a_time_of_day_in_two_keys_are_to_be_joined() {
     assert_eq!(figures(&ingest(joined, &[]).well().out).0, 1);
 }
 
+/// Events that have a list but are themselves events were told only to unpack it.
+#[test]
+fn events_with_a_list_may_lack_a_time_all_the_same() {
+    let run = ingest("{\"N\":1,\"Items\":[{\"Sku\":\"pen\"}]}\n", &[]).with(4);
+    for told in ["`Items` holds a list", "--time-key", "--now", "jq -c '.Items[]' log"] {
+        assert!(run.err.contains(told), "{told}: {}", run.err);
+    }
+}
+
 /// A blank behind the time, and the times of HAProxy, were no known form.
 #[test]
 fn blanks_behind_a_time_and_the_times_of_ha_proxy_are_read() {

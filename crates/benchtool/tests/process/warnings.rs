@@ -87,11 +87,12 @@ fn arithmetic_on_numbers_in_text_is_warned_of() {
     check(folder, "a * b > 5", expected);
     let expected = |sign: &str, is: &str| {
         format!(
-            "`a` and `b` are never of one kind, so `a {sign} b` is {is} for every event; `ToNumber(b)` reads numbers in text"
+            "`a` and `b` are never of one kind, so `a {sign} b` is {is}; `ToNumber(b)` reads numbers in text"
         )
     };
-    check(folder, "not (a > b)", &expected(">", "undefined"));
-    check(folder, "a <> b", &expected("<>", "true"));
+    check(folder, "not (a > b)", &expected(">", "undefined for every event"));
+    check(folder, "a <> b", &expected("<>", "never false"));
+    check(folder, "a = b", &expected("=", "never true"));
     check(folder, "a = a and b = b and a > ToNumber(b)", "");
     check(folder, "a - ToNumber(b) > 5", "");
     check(folder, "a - a > 5", "");
@@ -156,6 +157,70 @@ fn levels_of_events_that_have_none_are_warned_of() {
     let clef = tempfile::tempdir().unwrap();
     stored(clef.path(), &[r#"{"@t":"2026-11-23T20:00:00Z","@mt":"x"}"#]);
     check(clef.path(), "@Level = 'Error'", "");
+    // Its events may have messages instead of templates.
+    let rendered = tempfile::tempdir().unwrap();
+    stored(rendered.path(), &[r#"{"@t":"2026-11-23T20:00:00Z","@m":"x"}"#]);
+    check(rendered.path(), "@Level = 'Error'", "");
+}
+
+/// `null = null` is true.
+#[test]
+fn keys_that_are_both_null_are_of_one_kind() {
+    let folder = folder();
+    let folder = folder.path();
+    stored(
+        folder,
+        &[
+            r#"{"@t":"2026-11-23T20:00:00Z","p":null,"q":null}"#,
+            r#"{"@t":"2026-11-23T20:00:01Z","p":"x"}"#,
+            r#"{"@t":"2026-11-23T20:00:02Z","q":1}"#,
+        ],
+    );
+    check(folder, "p = q", "");
+    check(folder, "p <> q", "");
+    let expected = "`p` and `q` are never of one kind, so `p < q` is undefined for every event; `ToNumber(p)` reads numbers in text";
+    check(folder, "p < q", expected);
+}
+
+/// Whatever began with another level was taken for that one, and `delete` refused.
+#[test]
+fn levels_that_only_begin_alike_are_others() {
+    for (levels, level) in [
+        (["DEBUG", "DEBUG1"], "DEBUG"),
+        (["Request", "RequestResponse"], "Request"),
+        (["P1", "P10"], "P1"),
+        (["Warning", "warnings-off"], "Warning"),
+    ] {
+        let folder = folder();
+        let events = levels.map(|level| format!(r#"{{"@t":"2026-11-23T20:00:00Z","@l":"{level}"}}"#));
+        stored(folder.path(), &events.each_ref().map(String::as_str));
+        check(folder.path(), &format!("@Level = '{level}'"), "");
+        tool(folder.path(), &["delete", "log", "--where", &format!("@Level <> '{level}'")]).well();
+    }
+    for [level, other] in
+        [["info", "Information"], ["WARN", "Warning"], ["Fatal", "critical"], ["trace", "Verbose"]]
+    {
+        let folder = folder();
+        let events = [level, other].map(|level| format!(r#"{{"@t":"2026-11-23T20:00:00Z","@l":"{level}"}}"#));
+        stored(folder.path(), &events.each_ref().map(String::as_str));
+        let expected = format!(
+            "events have the level '{level}' as '{other}' too; `@Level in ['{level}', '{other}']` has all of them"
+        );
+        check(folder.path(), &format!("@Level = '{level}'"), &expected);
+    }
+}
+
+/// The condition that was suggested could not be read.
+#[test]
+fn quotes_in_levels_are_doubled() {
+    let folder = folder();
+    let folder = folder.path();
+    let event = |level: &str| format!(r#"{{"@t":"2026-11-23T20:00:00Z","@l":"{level}"}}"#);
+    stored(folder, &["o'hara", "O'Hara"].map(event).each_ref().map(String::as_str));
+    let suggested = "@Level in ['o''hara', 'O''Hara']";
+    let expected = format!("events have the level 'o''hara' as 'O''Hara' too; `{suggested}` has all of them");
+    check(folder, "@Level = 'o''hara'", &expected);
+    check(folder, suggested, "");
 }
 
 /// A level in four spellings was counted in one.
@@ -205,6 +270,7 @@ fn ranked_numbers_in_text_are_warned_of() {
         ("select max(name) from stream", ""),
         ("select name from stream order by name", ""),
         ("select id from stream order by id", ""),
+        ("select max(id), min(id) from stream", ""),
         ("select u, ToNumber(u) as x from stream order by x", ""),
     ] {
         assert_eq!(warned(folder, query), expected, "{query}");
@@ -265,6 +331,23 @@ fn a_condition_that_is_none_is_told_of() {
     assert!(run.err.contains("leave that word out"), "{}", run.err);
 }
 
+/// To leave the word out was the remedy of a key called `where` too; and a store with a blank in its name was suggested without quotes.
+#[test]
+fn a_key_called_where_and_a_store_with_a_blank_are_understood() {
+    let folder = folder();
+    let folder = folder.path();
+    let event = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"@m\":\"x\",\"where\":\"here\"}";
+    tool_with_input(folder, &["ingest", "my log", "-"], event).well();
+    for condition in ["where = 'here'", "where like 'h%'"] {
+        let run = tool(folder, &["tail", "my log", condition]).with(3);
+        assert!(run.err.contains("a property of that name is @Properties['where']"), "{}", run.err);
+    }
+    let found = tool(folder, &["tail", "my log", "@Properties['where'] = 'here'"]).well().out;
+    assert_eq!(found.lines().count(), 1);
+    let run = tool(folder, &["tail", "my log", "error"]).well();
+    assert!(run.err.contains("benchtool search 'my log' error\n"), "{}", run.err);
+}
+
 /// The keys `pod` and `app` were warned of, and a colon had no remedy.
 #[test]
 fn names_with_slashes_and_colons_are_told() {
@@ -294,6 +377,21 @@ fn names_with_slashes_and_colons_are_told() {
     );
     let run = tool(folder, &["query", "log", "select client:port from stream"]).with(3);
     assert!(run.err.contains("@Properties['client:port']"), "{}", run.err);
+    // Elsewhere that is a comparison.
+    for (written, told) in [
+        (
+            "level:error",
+            "a comparison is written `level = 'error'`; a key called `level:error` is @Properties['level:error']",
+        ),
+        ("host:10.0.0.1", "a comparison is written `host = '10.0.0.1'`; a key called `host:10.0.0.1` is"),
+        ("@Level:Error", "a comparison is written `@Level = 'Error'`; a key called `@Level:Error` is"),
+        ("status:500", "a comparison is written `status = 500`; a key called `status:500` is"),
+    ] {
+        let run = tool(folder, &["query", "log", &format!("select * from stream where {written}")]).with(3);
+        assert!(run.err.contains(told), "{written}: {}", run.err);
+    }
+    let run = tool(folder, &["query", "log", "select a::int from stream"]).with(3);
+    assert!(!run.err.contains("Properties"), "{}", run.err);
     assert_eq!(
         tool(folder, &["query", "log", "select @Properties['client:port'] from stream"]).well().err,
         ""

@@ -1,7 +1,7 @@
 //! The values of `$name` in a query's text.
 
 use crate::value::{Kind, Value, parse};
-use crate::zone::Zone;
+use crate::zone::{UnknownZone, Zone};
 use std::collections::BTreeMap;
 use tamias_json::validate::{Limits, ValidateError, minify_value};
 
@@ -19,13 +19,6 @@ pub struct Parameters {
     values: BTreeMap<String, Value<'static>>,
     zone: Option<Zone>,
 }
-
-/// The error for an unknown time zone.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no time zone called `{0}`; they have names as in `Europe/Berlin`, or are offsets as in `+02:00`"
-)]
-pub struct UnknownZone(pub(crate) String);
 
 impl Parameters {
     /// No parameters.

@@ -2,7 +2,7 @@
 
 use crate::calendar::{TICKS_PER_DAY, TICKS_PER_SECOND};
 use crate::time::{UNIX_EPOCH, ZONES, parse_instant, tells_offset};
-use crate::{Instant, InstantError, UnknownZone};
+use crate::{Instant, InstantError};
 use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Span, Timestamp};
@@ -15,6 +15,13 @@ pub struct Zone {
     name: Arc<str>,
     zone: TimeZone,
 }
+
+/// The error for an unknown time zone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no time zone called `{0}`; they have names as in `Europe/Berlin`, or are offsets as in `+02:00`"
+)]
+pub struct UnknownZone(pub(crate) String);
 
 impl Zone {
     /// The zone with an IANA name, in any case, or with an offset like `+02:00`; the inner one none for UTC.

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 TITLES = {
-    "shop": "22 questions of a web shop's log", "people": "32 more, as people ask them",
-    "operators": "25 more, of operators within one another", "wiki": "Wikipedia edits",
+    "shop": "22 questions of a web shop's log", "people": "more, as people ask them",
+    "operators": "more, of operators within one another", "wiki": "Wikipedia edits",
     "win_dcom": "Windows events", "win_exchange": "Windows events, Exchange", "win_opth": "Windows events of 10 kB",
     "github": "GitHub events", "nginxplus": "server status", "cloudtrail": "AWS audit events",
 }

@@ -30,7 +30,8 @@ from engines import Failed, Peer, Tamias, bytes_of, forget
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PACKAGES = ["duckdb==2.0.0", "chdb==4.4.0"]
+# DuckDB's Python package needs pytz for times with a zone, and does not ask for it.
+PACKAGES = ["duckdb==2.0.0", "chdb==4.4.0", "pytz==2026.6"]
 EVENTS, SEED = 1_369_670, 7
 GENERATED = "generated"
 REAL = ["wiki", "win_dcom", "win_exchange", "win_opth", "github", "nginxplus", "cloudtrail"]

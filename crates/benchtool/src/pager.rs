@@ -58,7 +58,7 @@ impl Out {
     /// The standard output; on a terminal through a pager, unless that is not wanted.
     pub(crate) fn open(screen: &Screen, may_page: bool) -> Out {
         let to = match screen.size() {
-            Some(size) if may_page && io::stdin().is_terminal() && command().is_some() => {
+            Some(size) if may_page && io::stdin().is_terminal() && command(false).is_some() => {
                 To::Held(Held { text: Vec::new(), is_at_end: false, size, lines: 0, column: 0 })
             }
             _ => To::Direct(crate::output::stdout()),
@@ -122,16 +122,20 @@ fn flushed(out: &mut impl Write) -> Result<(), Failure> {
 
 /// Colours pass, and what was read stays on the screen.
 const LESS: &str = "FRX";
+/// The same, from the last line on.
+const LESS_AT_END: &str = "FRX +G";
 
-/// The pager's command; none if there is to be none.
-fn command() -> Option<Command> {
+/// The pager's command, which is to begin with the last line or with the first; none if there is to be none.
+fn command(is_at_end: bool) -> Option<Command> {
     let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
     let mut words = pager.split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
     let mut command = Command::new(program);
     command.args(words);
     if std::env::var_os("LESS").is_none() {
-        command.env("LESS", LESS);
+        // Not as an argument: that of BusyBox takes it for a file.
+        let is_at_end = is_at_end && Path::new(program).file_name() == Some("less".as_ref());
+        command.env("LESS", if is_at_end { LESS_AT_END } else { LESS });
     }
     Some(command)
 }
@@ -153,15 +157,7 @@ impl Held {
     /// Starts the pager, if it can be had. From then on Ctrl-C is its own: it would live on where this program ended.
     fn page(&mut self) -> Option<Pager> {
         signals::catch().ok()?;
-        let mut command = command()?;
-        if self.is_at_end
-            && Path::new(command.get_program()).file_name() == Some("less".as_ref())
-            && std::env::var_os("LESS").is_none()
-        {
-            // Not as an argument: that of BusyBox takes it for a file.
-            command.env("LESS", format!("{LESS} +G"));
-        }
-        let mut child = command.stdin(Stdio::piped()).spawn().ok()?;
+        let mut child = command(self.is_at_end)?.stdin(Stdio::piped()).spawn().ok()?;
         let input = child.stdin.take();
         Some(Pager { child, input, waited: Duration::ZERO })
     }

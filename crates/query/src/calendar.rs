@@ -1,6 +1,7 @@
 //! Days and dates of the proleptic Gregorian calendar, years 1 to 9999.
 
 pub(crate) const TICKS_PER_SECOND: u64 = 10_000_000;
+pub(crate) const TICKS_PER_MILLISECOND: u64 = TICKS_PER_SECOND / 1000;
 pub(crate) const TICKS_PER_MINUTE: u64 = 60 * TICKS_PER_SECOND;
 pub(crate) const TICKS_PER_HOUR: u64 = 60 * TICKS_PER_MINUTE;
 pub(crate) const TICKS_PER_DAY: u64 = 24 * TICKS_PER_HOUR;

@@ -1,15 +1,10 @@
 //! Warnings about probable mistakes in a query.
 
+use crate::calendar::TICKS_PER_MILLISECOND;
+use crate::expr::quoted;
 use crate::value::{Kind, PLACES_MAX};
 use rust_decimal::Decimal;
 use std::fmt;
-
-const TICKS_PER_MILLISECOND: u32 = 10_000;
-
-/// A text as the language writes it.
-pub(crate) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
 
 /// A warning that the result of a query may be misleading, because of a probable mistake in the query. Warnings never change the result.
 ///
@@ -206,8 +201,8 @@ impl fmt::Display for Warning {
             Warning::LevelCase { given, stored } => write!(
                 f,
                 "no event has the level {}, but some have {}; write that, or `ci` after the comparison",
-                literal(given),
-                literal(stored)
+                quoted(given),
+                quoted(stored)
             ),
             Warning::OtherSpellings { given, others, condition } => {
                 other_spellings(f, given, others, condition)
@@ -220,7 +215,7 @@ impl fmt::Display for Warning {
                 write!(
                     f,
                     "no event that was read has the level {}; their levels are {}",
-                    literal(given),
+                    quoted(given),
                     levels.join(", ")
                 )
             }
@@ -259,8 +254,8 @@ fn other_spellings(
     others: &[String],
     condition: &str,
 ) -> fmt::Result {
-    let given = literal(given);
-    let others = others.iter().map(|other| literal(other)).collect::<Vec<String>>().join(", ");
+    let given = quoted(given);
+    let others = others.iter().map(|other| quoted(other)).collect::<Vec<String>>().join(", ");
     write!(f, "events have the level {given} as {others} too; `{condition}` has all of them")
 }
 

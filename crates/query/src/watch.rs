@@ -34,6 +34,8 @@ pub(crate) struct Watch {
     /// Keys that events have, to suggest one.
     names: Mutex<BTreeSet<String>>,
     blocks_named: AtomicUsize,
+    /// How many groups of the answer were looked at.
+    groups_looked_at: AtomicUsize,
 }
 
 /// HEURISTIC: a name that is meant is among the keys of the first blocks.
@@ -41,7 +43,7 @@ const BLOCKS_NAMED: usize = 16;
 /// Most names that are remembered.
 const NAMES_MAX: usize = 10_000;
 /// HEURISTIC: so many rows of an answer show whether its values are numbers in text.
-pub(crate) const ROWS_LOOKED_AT: usize = 64;
+const ROWS_LOOKED_AT: usize = 64;
 /// CLEF has these with events that tell no level.
 const CLEF_KEYS: [&str; 3] = ["@m", "@mt", "@i"];
 
@@ -80,23 +82,23 @@ impl Watch {
             tells_levels: AtomicBool::new(false),
             names: Mutex::default(),
             blocks_named: AtomicUsize::new(0),
+            groups_looked_at: AtomicUsize::new(0),
         }
     }
 
     /// Looks at a block whose events are within the query's time. Costs next to nothing once all is settled.
     pub(crate) fn look(&self, block: &dyn Block, statistics: Option<&Statistics<'_>>) {
         self.has_looked.store(true, Relaxed);
-        let told = |statistics| Told { statistics, with_deleted: block.statistics_with_deleted().is_some() };
         if self.open.load(Relaxed) == 0 {
             // A level that was found may have other spellings. What the query reads anyway may tell them.
             if let Some(statistics) = statistics {
-                self.look_at_levels(&told(statistics));
+                self.look_at_levels(&Told(statistics));
             }
             return;
         }
         let own = if statistics.is_none() { Statistics::with_deleted(block) } else { None };
         match statistics.or(own.as_ref()) {
-            Some(statistics) => self.look_with(&told(statistics)),
+            Some(statistics) => self.look_with(&Told(statistics)),
             // What is in columns, or damaged, is not read for a warning.
             None => {
                 let is_text = matches!(block.columns(), Ok(None));
@@ -233,8 +235,12 @@ impl Watch {
         }
     }
 
-    /// Looks at the values of all aggregates for a group.
+    /// Looks at the values of all aggregates for a group, if it is one of the first.
     pub(crate) fn look_at_answer(&self, values: &[Value<'_>]) {
+        if self.groups_looked_at.load(Relaxed) >= ROWS_LOOKED_AT {
+            return;
+        }
+        self.groups_looked_at.fetch_add(1, Relaxed);
         for watched in &self.watched {
             if let Sought::Ranked { by: Ranks::Aggregate { number: aggregate, .. }, .. } = &watched.sought
                 && values.get(*aggregate).is_some_and(|value| number_in_text(value).is_some())

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::row::{Look, RowWriter, flush, shown_text, write};
 use crate::failure::Failure;
-use crate::units::{fit, printable_line};
+use crate::units::{counted, fit, printable_line};
 
 /// Where nobody says how wide the chart may be.
 const COLUMNS_USUAL: usize = 80;
@@ -170,8 +170,7 @@ fn usual_step(steps: &[u64]) -> u64 {
 }
 
 fn without_events(intervals: u64) -> String {
-    let s = if intervals == 1 { "" } else { "s" };
-    format!("{intervals} interval{s} without events")
+    format!("{} without events", counted(intervals, "interval"))
 }
 
 fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {

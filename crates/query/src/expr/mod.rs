@@ -18,7 +18,7 @@ pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;
 pub(crate) use like::{Like, LikeForm};
 pub(crate) use pattern::{Pattern, Replacement};
-pub(crate) use print::{Printed, property};
+pub(crate) use print::{Printed, property, quoted};
 pub(crate) use rules::{RULES, Rule, apply_rules, fold, rewrite};
 pub(crate) use scope::{Event, Scope, Spare};
 pub(crate) use set::Set;

@@ -122,7 +122,8 @@ fn begins_with_slot(expr: &Expr) -> bool {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A text as the language writes it.
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

@@ -16,7 +16,6 @@ use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::{Grouping, Plan};
 use crate::value::Value;
-use crate::watch::ROWS_LOOKED_AT;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The rows of groups.
@@ -55,7 +54,6 @@ impl ClosedGroups {
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, table, several, .. } = &mut self;
         let mut values = Vec::new();
-        let mut looked_at = 0;
         for nth in 0..groups.len() {
             meter.step()?;
             let number = number_of(order.as_deref(), nth).unwrap_or_default();
@@ -72,10 +70,7 @@ impl ClosedGroups {
                 let first = first.take_if(|_| first_by == Some(at));
                 values.push(first.unwrap_or_else(|| states.finish(at, number)));
             }
-            if looked_at < ROWS_LOOKED_AT {
-                looked_at += 1;
-                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
-            }
+            control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
             let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
                 continue;
@@ -109,8 +104,6 @@ pub(crate) struct GroupRows {
     groups: ClosedGroups,
     /// How many groups have had their rows.
     done: usize,
-    /// How many rows were looked at for warnings.
-    looked_at: usize,
     page: Columns,
     /// The row of the page that comes next.
     next: usize,
@@ -118,7 +111,7 @@ pub(crate) struct GroupRows {
 
 impl GroupRows {
     pub(super) fn new(groups: ClosedGroups, width: usize) -> GroupRows {
-        GroupRows { groups, done: 0, looked_at: 0, page: Columns::of_values(width), next: 0 }
+        GroupRows { groups, done: 0, page: Columns::of_values(width), next: 0 }
     }
 
     /// Goes on to the next row: its place in the page, if there is one.
@@ -142,7 +135,7 @@ impl GroupRows {
     }
 
     fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
-        let GroupRows { groups: all, done, looked_at, page, next } = self;
+        let GroupRows { groups: all, done, page, next } = self;
         page.clear();
         *next = 0;
         let mut meter = Meter::new(&control.interrupt);
@@ -160,10 +153,7 @@ impl GroupRows {
             values.extend((0..grouping.aggregates.len()).map(|at| states.finish(at, number)));
             let mut scope = scope_of(&values, control);
             if grouping.passes(&mut scope)? {
-                if *looked_at < ROWS_LOOKED_AT {
-                    *looked_at += 1;
-                    control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
-                }
+                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
                 let row = page.begin_row((0, 0));
                 grouping.each_cell(keys, &values, &mut scope, |column, value| {
                     page.push(column, row, &value, &[]);

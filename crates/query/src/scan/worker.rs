@@ -105,7 +105,7 @@ impl Worker {
         let known = if pruner.names_keys() { Statistics::with_deleted(block) } else { None };
         self.watch.look(block, known.as_ref());
         let Verdict { events, passes, settled } = pruner.of(block, known.as_ref())?;
-        let statistics = known.filter(|_| block.statistics_with_deleted().is_none());
+        let statistics = known.filter(|known| !known.tell_deleted());
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;

@@ -14,6 +14,8 @@ pub(crate) struct Statistics<'b> {
     bytes: &'b [u8],
     flags: u8,
     events: u32,
+    /// Whether events are among these that were deleted since.
+    tell_deleted: bool,
     /// Per key listed, in order of their names, where its record begins.
     offsets: &'b [[u8; 4]],
     filter: &'b [u8],
@@ -114,7 +116,10 @@ impl<'b> Statistics<'b> {
 
     /// The same, or what is known of its events together with others that were deleted: that tells which events cannot pass, and no values.
     pub(crate) fn with_deleted(block: &'b dyn Block) -> Option<Statistics<'b>> {
-        let of_all = || block.statistics_with_deleted().and_then(Statistics::parse);
+        let of_all = || {
+            let statistics = block.statistics_with_deleted().and_then(Statistics::parse)?;
+            Some(Statistics { tell_deleted: true, ..statistics })
+        };
         Statistics::of(block).or_else(of_all)
     }
 
@@ -133,10 +138,16 @@ impl<'b> Statistics<'b> {
             bytes,
             flags,
             events,
+            tell_deleted: false,
             offsets: offsets.as_chunks().0,
             filter: rest.get(filter..)?,
             flat,
         })
+    }
+
+    /// Whether they tell of deleted events too: then of no value of the others.
+    pub(crate) fn tell_deleted(&self) -> bool {
+        self.tell_deleted
     }
 
     /// How many events the block had when they were collected.

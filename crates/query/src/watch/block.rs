@@ -2,6 +2,7 @@
 
 use super::level::{LEVELS_MAX, Level};
 use crate::statistics::{Key, Statistics, Values, spelled};
+use crate::value::Kind;
 
 /// What is known of the values of a key in a block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +20,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Which kinds of values there are, apart from null.
+    /// Whether there are numbers, texts, Booleans, arrays, objects.
     fn kinds(self) -> [bool; 5] {
         [self.numbers, self.texts, self.booleans, self.arrays, self.objects]
     }
@@ -37,6 +38,21 @@ impl Known {
 
     pub(super) fn has_values(self) -> bool {
         self.kinds().contains(&true)
+    }
+
+    /// Whether there are values that are neither null nor have others within.
+    pub(super) fn has_scalars(self) -> bool {
+        self.texts || self.numbers || self.booleans
+    }
+
+    /// The only kind of values that is there.
+    pub(super) fn only_kind(self) -> Option<Kind> {
+        let kinds = [Kind::Number, Kind::String, Kind::Boolean, Kind::Array, Kind::Object];
+        let mut there = kinds.into_iter().zip(self.kinds()).filter(|(_, is_there)| *is_there);
+        match (there.next(), there.next()) {
+            (Some((kind, _)), None) => Some(kind),
+            _ => None,
+        }
     }
 
     /// Whether some value here and one there are of one kind.
@@ -100,15 +116,11 @@ pub(super) trait Look {
 pub(super) const LEVEL: &str = "@l";
 
 /// Told by statistics.
-pub(super) struct Told<'s, 'b> {
-    pub(super) statistics: &'s Statistics<'b>,
-    /// Whether they tell of deleted events too, of which nothing is shown.
-    pub(super) with_deleted: bool,
-}
+pub(super) struct Told<'s, 'b>(pub(super) &'s Statistics<'b>);
 
 impl Look for Told<'_, '_> {
     fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
-        match self.statistics.key(name) {
+        match self.0.key(name) {
             Key::Unknown => None,
             Key::Absent => Some(Known::default()),
             Key::Present(facts) => Some(match facts.values {
@@ -120,7 +132,7 @@ impl Look for Told<'_, '_> {
                     arrays: values.arrays > 0,
                     objects: values.maps > 0,
                     nulls: values.null.count > 0,
-                    in_text: if reads_texts && !self.with_deleted { in_text(&values) } else { None },
+                    in_text: if reads_texts && !self.0.tell_deleted() { in_text(&values) } else { None },
                 },
                 // An event has it twice.
                 None => Known {
@@ -138,9 +150,9 @@ impl Look for Told<'_, '_> {
     }
 
     fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool {
-        match self.statistics.key(LEVEL) {
+        match self.0.key(LEVEL) {
             Key::Unknown => false,
-            Key::Present(_) if self.with_deleted => false,
+            Key::Present(_) if self.0.tell_deleted() => false,
             Key::Absent => {
                 each(Level::Default);
                 true
@@ -161,7 +173,8 @@ impl Look for Told<'_, '_> {
     }
 
     fn names(&self, each: &mut dyn FnMut(&str)) {
-        let names = self.statistics.keys().flatten().filter(|_| !self.with_deleted);
+        // Nothing is shown of deleted events.
+        let names = self.0.keys().flatten().filter(|_| !self.0.tell_deleted());
         names.for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
     }
 }

@@ -1,8 +1,7 @@
 //! Levels as queries name them, and as events have them.
 
-use crate::expr::Like;
+use crate::expr::{Like, quoted};
 use crate::value::Text;
-use crate::warning::literal;
 use std::collections::BTreeSet;
 
 /// A level as a query names it.
@@ -54,11 +53,11 @@ impl GivenLevel {
     pub(super) fn condition(&self, others: &[String]) -> String {
         match self {
             GivenLevel::Text { text, ci } => {
-                let all = [text].into_iter().chain(others).map(|level| literal(level));
+                let all = [text].into_iter().chain(others).map(|level| quoted(level));
                 let all = all.collect::<Vec<String>>().join(", ");
                 format!("@Level in [{all}]{}", if *ci { " ci" } else { "" })
             }
-            GivenLevel::Like(given) => format!("@Level like {} ci", literal(given.pattern.source())),
+            GivenLevel::Like(given) => format!("@Level like {} ci", quoted(given.pattern.source())),
         }
     }
 
@@ -115,7 +114,7 @@ impl Levels {
         }
         if self.all.len() < LEVELS_MAX && !self.texts.contains(text) {
             self.texts.insert(text.to_owned());
-            self.all.insert(literal(text));
+            self.all.insert(quoted(text));
         }
         false
     }

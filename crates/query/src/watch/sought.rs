@@ -2,7 +2,6 @@
 
 use super::block::{InText, Known};
 use super::level::{GivenLevel, Levels};
-use crate::value::Kind;
 use crate::warning::Compared;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -92,14 +91,8 @@ pub(super) struct Watched {
     is_settled: AtomicBool,
     /// It was found, though more may be said of it.
     is_found: AtomicBool,
-    /// Events have the key of a value that is sought.
-    is_there: AtomicBool,
-    /// And such values there.
-    has_texts: AtomicBool,
-    has_booleans: AtomicBool,
-    has_numbers: AtomicBool,
-    has_arrays: AtomicBool,
-    has_objects: AtomicBool,
+    /// The values that events have there.
+    met: Mutex<Known>,
     /// There may be texts of which nothing is known.
     has_untold: AtomicBool,
     /// The answer shows numbers in text.
@@ -112,12 +105,7 @@ impl Watched {
             sought,
             is_settled: AtomicBool::new(false),
             is_found: AtomicBool::new(false),
-            is_there: AtomicBool::new(false),
-            has_texts: AtomicBool::new(false),
-            has_booleans: AtomicBool::new(false),
-            has_numbers: AtomicBool::new(false),
-            has_arrays: AtomicBool::new(false),
-            has_objects: AtomicBool::new(false),
+            met: Mutex::default(),
             has_untold: AtomicBool::new(false),
             is_shown: AtomicBool::new(false),
         }
@@ -140,36 +128,13 @@ impl Watched {
         self.is_found.store(true, Relaxed);
     }
 
-    pub(super) fn is_there(&self) -> bool {
-        self.is_there.load(Relaxed)
-    }
-
-    pub(super) fn has_texts(&self) -> bool {
-        self.has_texts.load(Relaxed)
-    }
-
-    pub(super) fn has_numbers(&self) -> bool {
-        self.has_numbers.load(Relaxed)
-    }
-
-    /// Whether there are values that are neither null nor have others within.
-    pub(super) fn has_scalars(&self) -> bool {
-        [&self.has_texts, &self.has_numbers, &self.has_booleans].into_iter().any(|has| has.load(Relaxed))
+    /// What is known of the values that events have there.
+    pub(super) fn met(&self) -> Known {
+        *self.met.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn note(&self, known: Known) {
-        for (kind, is_there) in [
-            (&self.is_there, known.is_there),
-            (&self.has_texts, known.texts),
-            (&self.has_booleans, known.booleans),
-            (&self.has_numbers, known.numbers),
-            (&self.has_arrays, known.arrays),
-            (&self.has_objects, known.objects),
-        ] {
-            if is_there {
-                kind.store(true, Relaxed);
-            }
-        }
+        self.met.lock().unwrap_or_else(PoisonError::into_inner).add(known);
     }
 
     /// Takes in the texts of a key that is ranked. True if there is nothing more to look for.
@@ -209,21 +174,5 @@ impl Watched {
         let texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
         // Numbers of one length are in order as texts too.
         texts.numbers > texts.others && texts.shortest < texts.longest
-    }
-
-    /// The only kind of values that was met.
-    pub(super) fn only_kind(&self) -> Option<Kind> {
-        let kinds = [
-            (&self.has_texts, Kind::String),
-            (&self.has_booleans, Kind::Boolean),
-            (&self.has_numbers, Kind::Number),
-            (&self.has_arrays, Kind::Array),
-            (&self.has_objects, Kind::Object),
-        ];
-        let mut met = kinds.into_iter().filter(|(is_there, _)| is_there.load(Relaxed));
-        match (met.next(), met.next()) {
-            (Some((_, kind)), None) => Some(kind),
-            _ => None,
-        }
     }
 }

@@ -60,7 +60,7 @@ fn hyphens(watched: &[Watched]) -> Vec<(&str, &[String])> {
         })
     };
     let found = watched.iter().filter_map(|watched| match &watched.sought {
-        Sought::Hyphens { name, parts } if watched.is_there() && parts.iter().any(is_open) => {
+        Sought::Hyphens { name, parts } if watched.met().is_there && parts.iter().any(is_open) => {
             Some((&**name, parts.as_slice()))
         }
         _ => None,
@@ -70,26 +70,21 @@ fn hyphens(watched: &[Watched]) -> Vec<(&str, &[String])> {
 
 /// What there is to warn of one thing that is watched for.
 fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
+    let known = watched.met();
+    let only = known.only_kind();
     match &watched.sought {
-        Sought::Key { text, readings, .. } if watched.is_there() => {
-            let only = watched.only_kind();
+        Sought::Key { text, readings, .. } if known.is_there => {
             let key = as_written(&readings.first()?.name);
-            watched.has_scalars().then(|| Warning::NeverObject { path: text.clone(), key, only })
+            known.has_scalars().then(|| Warning::NeverObject { path: text.clone(), key, only })
         }
         Sought::Key { text, readings, meant } => unknown_key(seen.names, text, readings, meant.clone()),
-        Sought::Value { key, quoted: Some(text), .. } if watched.has_texts() => {
-            let has_numbers = watched.has_numbers();
-            has_numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
+        Sought::Value { key, quoted: Some(text), .. } if known.texts => {
+            known.numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
         }
         Sought::Value { key, name, operator, with, .. } => {
             // An event without a level has one all the same.
-            let is_there = watched.is_there() || &**name == LEVEL;
-            is_there.then(|| Warning::NeverCompared {
-                key: key.clone(),
-                operator,
-                with: *with,
-                only: watched.only_kind(),
-            })
+            let is_there = known.is_there || &**name == LEVEL;
+            is_there.then(|| Warning::NeverCompared { key: key.clone(), operator, with: *with, only })
         }
         Sought::Pair { keys, operator, met, .. } => {
             let met = met.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,12 +94,11 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
                 is_text: met.map(|known| known.texts),
             })
         }
-        Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } => watched
-            .has_texts()
+        Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } => known
+            .texts
             .then(|| Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: false }),
         Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum, joined }, key, .. } => {
-            let only = watched.only_kind();
-            (watched.has_scalars() || only.is_some()).then(|| Warning::NeverNumber {
+            (known.has_scalars() || only.is_some()).then(|| Warning::NeverNumber {
                 expression: expression.clone(),
                 key: key.clone(),
                 only,

@@ -3,7 +3,7 @@
 use super::evaluate::Evaluator;
 use super::quotient::Against;
 use crate::ast::Arithmetic;
-use crate::calendar::TICKS_PER_SECOND;
+use crate::calendar::TICKS_PER_MILLISECOND;
 use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas, Quotient, few_digits_of};
 use crate::column_block::{PathColumn, TextNumbers};
 use crate::expr::{Computed, Expr, of_decimals};
@@ -26,9 +26,6 @@ pub(super) enum Reckoned {
 
 /// No mantissa has more digits behind the point.
 const SCALE_MAX: u8 = 15;
-
-/// An instant is a number of these.
-const TICKS_PER_MILLISECOND: i64 = (TICKS_PER_SECOND / 1000) as i64;
 
 /// `Round` takes no more places.
 const PLACES_MAX: u8 = Decimal::MAX_SCALE as u8;
@@ -245,7 +242,7 @@ impl Evaluator<'_> {
                 _ => None,
             },
             ("TotalMilliseconds", [of]) => {
-                let ticks = Reckoned::Constant { value: TICKS_PER_MILLISECOND, scale: 0 };
+                let ticks = Reckoned::Constant { value: TICKS_PER_MILLISECOND as i64, scale: 0 };
                 calculate(Arithmetic::Divide, &self.operand(of)?, &ticks)
             }
             ("DateTime", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.instants()?.clone())),

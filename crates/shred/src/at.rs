@@ -247,7 +247,7 @@ impl Group {
             let Some(encoding) = info.and_then(|info| directory.encoding(info).ok()) else { continue };
             frames.extend(encoding.parts().iter().map(|part| part.frame));
             if encoding.needs_instants() {
-                frames.extend(directory.instants.part().map(|part| part.frame));
+                frames.extend(directory.instants.multiples.part().map(|part| part.frame));
             }
             columns.extend(encoding.references());
         }

@@ -3,8 +3,8 @@
 use crate::bytes::{Reader, put, put_signed};
 use crate::column::{Column, Encoding, Needs, Written};
 use crate::decompressor;
-use crate::encoding::Window;
 use crate::encoding::ints::Ints;
+use crate::encoding::ticks::Ticks;
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
@@ -39,7 +39,7 @@ pub(crate) struct Directory<K, E = Encoding> {
     /// Bytes of all documents together.
     pub(crate) bytes: usize,
     pub(crate) frames: Vec<FrameInfo>,
-    pub(crate) instants: Ints,
+    pub(crate) instants: Ticks,
     pub(crate) arrivals: Ints,
     pub(crate) paths: Paths<K>,
     pub(crate) columns: Vec<Column<E>>,
@@ -164,9 +164,9 @@ impl Unread {
             });
         }
         let mut needs = Needs::default();
-        let instants = Ints::read(reader, &frames)?;
+        let instants = Ticks::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
-        needs.ints([&instants, &arrivals]);
+        needs.ints([&instants.multiples, &arrivals]);
         let paths = Paths::read(reader)?;
         let mut left = (bytes + events) * VALUES_PER_BYTE;
         let count = reader.count()?;
@@ -226,7 +226,7 @@ impl Unread {
 
     /// The instants of the events.
     pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
-        self.instants.decode(Window::whole(self.events), frames)
+        self.instants.decode(self.events, frames)
     }
 }
 
@@ -263,10 +263,4 @@ pub(crate) fn within_limits<K>(directory: &Directory<K>) -> bool {
     values + lists <= most
         && own_holes(&directory.columns) <= most
         && frames <= directory.bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE
-}
-
-/// Numbers that take 64 bits without a sign, such as instants, as signed ones of the same bits.
-pub(crate) fn encode_unsigned(values: impl Iterator<Item = u64>, frames: &mut FrameWriter) -> Ints {
-    let values: Vec<i64> = values.map(u64::cast_signed).collect();
-    Ints::encode(&values, frames)
 }

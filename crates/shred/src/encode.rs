@@ -3,10 +3,11 @@
 use tamias_json::Offsets;
 
 use crate::choose;
-use crate::directory::{Directory, List, encode_unsigned, within_limits};
+use crate::directory::{Directory, List, within_limits};
 use crate::dissect::{Dissection, Dissector, Spare};
 use crate::encoded::{Encoded, Event};
 use crate::encoding::ints::Ints;
+use crate::encoding::ticks::Ticks;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
@@ -149,8 +150,9 @@ fn write(
     writer: &mut FrameWriter,
 ) -> Result<Option<Encoded>, EncodeError> {
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
-    let instants = encode_unsigned(event_instants.iter().copied(), writer);
-    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), writer);
+    let instants = Ticks::encode(&event_instants, writer);
+    let arrivals: Vec<i64> = events.iter().map(|event| event.arrival.cast_signed()).collect();
+    let arrivals = Ints::encode(&arrivals, writer);
     let lists: Vec<List> = dissection
         .lists
         .iter()

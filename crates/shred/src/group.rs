@@ -117,7 +117,7 @@ impl Group {
     /// Whether a frame holds any of the events' instants or arrival numbers.
     pub fn has_times_in(&self, frame: u32) -> bool {
         let Directory { instants, arrivals, .. } = &self.directory;
-        [instants, arrivals].into_iter().filter_map(Ints::part).any(|part| part.frame == frame)
+        [&instants.multiples, arrivals].into_iter().filter_map(Ints::part).any(|part| part.frame == frame)
     }
 
     /// The stored size of parts: in a compressed frame, their share of it.

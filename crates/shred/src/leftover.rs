@@ -112,7 +112,8 @@ impl GroupReader<'_> {
             parts.extend(directory.encoding(column)?.parts());
         }
         let lists = directory.lists.iter().flat_map(|list| [&list.lengths, &list.codes]);
-        let numbers = lists.chain([&directory.instants, &directory.arrivals]).filter_map(Ints::part);
+        let numbers =
+            lists.chain([&directory.instants.multiples, &directory.arrivals]).filter_map(Ints::part);
         parts.extend(numbers);
         parts.sort_unstable_by_key(|part| (part.frame, part.offset));
         for (frame, info) in (0..).zip(&directory.frames) {

@@ -11,6 +11,7 @@ pub(crate) mod positions;
 pub(crate) mod simple;
 pub(crate) mod strings;
 pub(crate) mod templates;
+pub(crate) mod ticks;
 
 /// Which values of a column are wanted: those from `from` on up to `to`, of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Queries over data made to defeat their short cuts, beside the plain path.
+//! Queries over data made to defeat their short cuts, over segments of text and in columns, beside the plain path over text.
 //! `cargo bench -p tamias-benches --bench worst` prints a table, and fails where a query is slower than its guard allows.
 //! `… --bench worst -- nested` takes the sets with `nested` in their names alone, and tells of every query.
 //!
-//! Each set is stored in sealed blocks, in the page cache, and each block was verified before anything is timed. The answers of both
-//! paths are asserted equal first, row by row. One thread; contenders take turns, and the least processor time counts.
+//! Each set is stored in sealed blocks, in the page cache, and each block was verified before anything is timed. The answers are
+//! asserted equal to those of the plain path first, row by row. One thread; contenders take turns, and the least processor time counts.
 
 mod hostile;
 
@@ -38,67 +38,71 @@ fn main() -> ExitCode {
 
     println!("Speed to the plain path's, by set; times are processor time, least of {ROUNDS} or more\n");
     println!(
-        "| set | events | bytes each | least | of the query | median | plain GB/s |\n|---|---|---|---|---|---|---|"
+        "| set | segments | events | bytes each | least | of the query | median | plain GB/s |\n|---|---|---|---|---|---|---|---|"
     );
     for hostile in hostile::sets().iter().filter(|hostile| is_wanted(hostile)) {
-        let stored = Stored::new(hostile);
-        let mut ratios: Vec<(f64, String, Duration, Duration)> = Vec::new();
-        for query in queries(&hostile.names) {
-            let (fast, plain) = stored.compare(&query);
-            let ratio = plain.as_secs_f64() / fast.as_secs_f64();
-            if !wanted.is_empty() {
-                println!("{ratio:8.2}× {:9.3} ms, plain {:9.3} ms: {query}", ms(fast), ms(plain));
+        let text = Stored::new(hostile, Layout::Text);
+        let columns = Stored::new(hostile, Layout::Columns);
+        for (stored, segments) in [(&text, "text"), (&columns, "columns")] {
+            let mut ratios: Vec<(f64, String, Duration, Duration)> = Vec::new();
+            for query in queries(&hostile.names) {
+                let (fast, plain) = compare(stored, &text, &query);
+                let ratio = plain.as_secs_f64() / fast.as_secs_f64();
+                let of_both = format!("{ratio:.2}× ({:.3} ms, plain {:.3} ms)", ms(fast), ms(plain));
+                if !wanted.is_empty() {
+                    println!("{of_both}, {segments}: {query}");
+                }
+                if is_too_slow(fast, plain) {
+                    missed.push(format!("{of_both}, {}, {segments}: {query}", hostile.events.name));
+                }
+                ratios.push((ratio, query, fast, plain));
             }
-            if is_too_slow(fast, plain) {
-                missed.push(format!(
-                    "{ratio:.2}× ({:.3} ms, plain {:.3} ms), {}: {query}",
-                    ms(fast),
-                    ms(plain),
-                    hostile.events.name
-                ));
-            }
-            ratios.push((ratio, query, fast, plain));
+            ratios.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let (least, query, ..) = &ratios[0];
+            let (median, ..) = ratios[ratios.len() / 2];
+            let plain = ratios.iter().map(|(.., plain)| *plain).min().unwrap_or_default();
+            println!(
+                "| {} | {segments} | {} | {} | {least:.2}× | `{query}` | {median:.2}× | {:.1} |",
+                hostile.events.name,
+                hostile.events.spans.len(),
+                hostile.events.mean(),
+                gigabytes_per_second(hostile.events.bytes.len(), plain),
+            );
         }
-        ratios.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (least, query, ..) = &ratios[0];
-        let (median, ..) = ratios[ratios.len() / 2];
-        let plain = ratios.iter().map(|(.., plain)| *plain).min().unwrap_or_default();
-        println!(
-            "| {} | {} | {} | {least:.2}× | `{query}` | {median:.2}× | {:.1} |",
-            hostile.events.name,
-            hostile.events.spans.len(),
-            hostile.events.mean(),
-            gigabytes_per_second(hostile.events.bytes.len(), plain),
-        );
     }
 
     println!("\nTime for twice and for four times the bytes\n");
     println!(
-        "| set | bytes | most for 2× | of the query | most for 4× | of the query |\n|---|---|---|---|---|---|"
+        "| set | segments | bytes | most for 2× | of the query | most for 4× | of the query |\n|---|---|---|---|---|---|---|"
     );
     let [once, twice, four_times] = [1, 2, 4].map(hostile::growing);
     for ((once, twice), four_times) in
         once.iter().zip(&twice).zip(&four_times).filter(|((set, _), _)| is_wanted(set))
     {
-        let sizes = [once, twice, four_times].map(Stored::new);
-        let mut most = [(0.0, String::new()), (0.0, String::new())];
-        for query in queries(&once.names) {
-            let growth = growth(&sizes, &query);
-            for ((most, growth), guard) in most.iter_mut().zip(growth).zip(GROWTH) {
-                if growth > guard {
-                    missed.push(format!("{growth:.1}× the time, {}: {query}", once.events.name));
-                }
-                if growth > most.0 {
-                    *most = (growth, query.clone());
+        for (layout, segments) in [(Layout::Text, "text"), (Layout::Columns, "columns")] {
+            let sizes = [once, twice, four_times].map(|set| Stored::new(set, layout));
+            let mut most = [(0.0, String::new()), (0.0, String::new())];
+            for query in queries(&once.names) {
+                let growth = growth(&sizes, &query);
+                for ((most, growth), guard) in most.iter_mut().zip(growth).zip(GROWTH) {
+                    if growth > guard {
+                        missed.push(format!(
+                            "{growth:.1}× the time, {}, {segments}: {query}",
+                            once.events.name
+                        ));
+                    }
+                    if growth > most.0 {
+                        *most = (growth, query.clone());
+                    }
                 }
             }
+            let [(twice, of_twice), (four_times, of_four_times)] = &most;
+            println!(
+                "| {} | {segments} | {} | {twice:.1}× | `{of_twice}` | {four_times:.1}× | `{of_four_times}` |",
+                once.events.name,
+                once.events.bytes.len()
+            );
         }
-        let [(twice, of_twice), (four_times, of_four_times)] = &most;
-        println!(
-            "| {} | {} | {twice:.1}× | `{of_twice}` | {four_times:.1}× | `{of_four_times}` |",
-            once.events.name,
-            once.events.bytes.len()
-        );
     }
 
     if missed.is_empty() {
@@ -174,10 +178,10 @@ struct Stored {
 }
 
 impl Stored {
-    fn new(hostile: &Hostile) -> Stored {
+    fn new(hostile: &Hostile, segments: Layout) -> Stored {
         let folder = tempfile::tempdir().expect("a folder for the store");
-        let store = Store::open_with(folder.path(), Options { segments: Layout::Text, ..Options::default() })
-            .expect("a new store");
+        let store =
+            Store::open_with(folder.path(), Options { segments, ..Options::default() }).expect("a new store");
         let mut batch = Batch::new();
         for event in hostile.events.documents() {
             batch.push(event, &hostile.format).expect("the event is valid");
@@ -201,30 +205,29 @@ impl Stored {
         }
         black_box(cells)
     }
+}
 
-    /// The times of a query both ways, after its answers were found to be the same.
-    fn compare(&self, text: &str) -> (Duration, Duration) {
-        let query = Query::prepare(text).expect("a query");
-        self.assert_same(&query, text);
-        let mut contenders = [
-            Contender::new("fast", || self.consume(&query, false)),
-            Contender::new("plain", || self.consume(&query, true)),
-        ];
-        let mut times = take_turns(&mut contenders, ROUNDS);
-        if is_too_slow(times[0].least, times[1].least) {
-            times = take_turns(&mut contenders, ROUNDS_IN_DOUBT);
-        }
-        (times[0].least, times[1].least)
+/// The times of a query over a set and of the plain path over it as text, after their answers were found to be the same.
+fn compare(stored: &Stored, text: &Stored, query: &str) -> (Duration, Duration) {
+    let prepared = Query::prepare(query).expect("a query");
+    assert_same(stored.rows(&prepared, false), text.rows(&prepared, true), query);
+    let mut contenders = [
+        Contender::new("fast", || stored.consume(&prepared, false)),
+        Contender::new("plain", || text.consume(&prepared, true)),
+    ];
+    let mut times = take_turns(&mut contenders, ROUNDS);
+    if is_too_slow(times[0].least, times[1].least) {
+        times = take_turns(&mut contenders, ROUNDS_IN_DOUBT);
     }
+    (times[0].least, times[1].least)
+}
 
-    fn assert_same(&self, query: &Query, text: &str) {
-        let (mut fast, mut plain) = (self.rows(query, false), self.rows(query, true));
-        for number in 0.. {
-            let (fast, plain) = (fast.next_row().expect("a row"), plain.next_row().expect("a row"));
-            assert!(fast.as_ref().map(cells).eq(&plain.as_ref().map(cells)), "row {number} of {text}");
-            if plain.is_none() {
-                return;
-            }
+fn assert_same(mut fast: Rows, mut plain: Rows, query: &str) {
+    for number in 0.. {
+        let (fast, plain) = (fast.next_row().expect("a row"), plain.next_row().expect("a row"));
+        assert!(fast.as_ref().map(cells).eq(&plain.as_ref().map(cells)), "row {number} of {query}");
+        if plain.is_none() {
+            return;
         }
     }
 }

@@ -6,7 +6,7 @@ mod quotient;
 
 use cell::{cell, own, within};
 
-pub(crate) use cell::{CellText, few_digits_of, value_of};
+pub(crate) use cell::{CellText, few_digits_of, scalar_of, value_of};
 pub(crate) use column::{
     Column, DecimalValues, Decimals, Digits, Entries, FewDigits, Form, Mantissas, Numbers, StoredNumbers,
     each_spelled, is_few,

@@ -4,7 +4,7 @@
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
 use crate::chunk::{
     Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order, Quotient,
-    StoredNumbers, value_of,
+    StoredNumbers, scalar_of, value_of,
 };
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
@@ -254,7 +254,7 @@ impl<const LEAST: bool> Extremes<LEAST> {
                     *best = Some((text, row));
                 }
             } else {
-                grown += self.add(group, value_of(json), chunk.order(row), 1);
+                grown += self.add(group, scalar_of(json), chunk.order(row), 1);
             }
         }
         for (_, row) in best.into_iter().flatten() {
@@ -334,7 +334,7 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         };
         match few {
             Some(few) => grown += self.take_few(groups, few, chunk),
-            None => super::state::each(groups, column, chunk, |group, value, order| {
+            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

@@ -185,7 +185,7 @@ impl Accumulators for Rankings {
                     grown += self.add(groups.of(at as usize), number, chunk.order(at as usize), 1);
                 }
             }
-            None => super::state::each(groups, column, chunk, |group, value, order| {
+            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

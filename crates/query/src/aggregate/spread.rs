@@ -156,7 +156,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
                     }
                 }
             }
-            None => super::state::each(groups, column, chunk, |group, value, order| {
+            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

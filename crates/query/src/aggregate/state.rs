@@ -2,7 +2,7 @@
 
 use crate::allocated::vec_bytes;
 use crate::chunk::{
-    Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, value_of,
+    Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, scalar_of, value_of,
 };
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
@@ -161,6 +161,26 @@ pub(super) fn each(
     groups: Groups<'_>,
     column: &Column,
     chunk: &Chunk<'_>,
+    act: impl FnMut(u32, Value<'_>, Order),
+) {
+    each_read(groups, column, chunk, value_of, act);
+}
+
+/// The same for an aggregate that takes no objects and arrays: they are not read, and undefined.
+pub(super) fn each_scalar(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    act: impl FnMut(u32, Value<'_>, Order),
+) {
+    each_read(groups, column, chunk, scalar_of, act);
+}
+
+fn each_read(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    read: impl Fn(&[u8]) -> Value<'_>,
     mut act: impl FnMut(u32, Value<'_>, Order),
 ) {
     match column {
@@ -169,7 +189,7 @@ pub(super) fn each(
         }
         Column::Values(cells) => {
             for (row, cell) in cells.iter().enumerate() {
-                act(groups.of(row), chunk.value(*cell), chunk.order(row));
+                act(groups.of(row), read(chunk.json(*cell)), chunk.order(row));
             }
         }
         Column::Numbers(numbers) => {
@@ -181,7 +201,7 @@ pub(super) fn each(
         }
         Column::Entries(entries) => {
             for (row, code) in entries.codes.iter().enumerate() {
-                act(groups.of(row), value_of(entries.dictionary.get(*code)), chunk.order(row));
+                act(groups.of(row), read(entries.dictionary.get(*code)), chunk.order(row));
             }
         }
         Column::Mantissas(numbers) => {

@@ -219,7 +219,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
             return grown;
         }
         let Column::Numbers(numbers) = column else {
-            super::state::each(groups, column, chunk, |group, value, order| {
+            super::state::each_scalar(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             });
             return grown;

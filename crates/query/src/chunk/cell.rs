@@ -34,6 +34,14 @@ pub(crate) fn value_of(json: &[u8]) -> Value<'_> {
     }
 }
 
+/// The same where objects and arrays do not count: they are not read, and undefined.
+pub(crate) fn scalar_of(json: &[u8]) -> Value<'_> {
+    match json.first() {
+        Some(b'[' | b'{') => Value::Undefined,
+        _ => value_of(json),
+    }
+}
+
 /// The digits and scale of a number of few, if they give back its text.
 pub(crate) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
     match number {

@@ -1,7 +1,7 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
 use super::found::Passing;
-use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, value_of};
+use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::value::{Number, Value, write_json};
@@ -114,7 +114,7 @@ impl FewNumbers {
         }
         let mut made = FewNumbers::default();
         for entry in 0..dictionary.len() as u32 {
-            made.add(&value_of(dictionary.get(entry)));
+            made.add(&scalar_of(dictionary.get(entry)));
             if made.has_others {
                 return None;
             }

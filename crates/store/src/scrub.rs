@@ -1,7 +1,7 @@
 //! Scrubbing: all segments are read again, slowly, so that damage is found while a backup still has the data.
 //!
-//! A round goes through the segments by their numbers, and records its progress in the store, so that another process can continue it. Segments written
-//! after it began are left to the next round.
+//! A round goes through the segments by their numbers, block by block, and records its progress in the store, so that another process can continue it.
+//! Segments written after it began are left to the next round.
 
 use std::time::{Duration, Instant};
 
@@ -25,15 +25,17 @@ pub struct Scrub {
     pub damaged: u64,
     /// Segments below this number are done.
     next: u64,
+    /// So many blocks of that segment are done as well.
+    blocks: u64,
     /// Segments of this number and above are left to the next round.
     until: u64,
 }
 
 const MAGIC: [u8; 8] = *b"\x89TMscrub";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes of the file.
-const FILE_BYTES: usize = 84;
+const FILE_BYTES: usize = 92;
 
 /// HEURISTIC: the minimum pause: shorter ones cost more than they help.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
@@ -41,10 +43,13 @@ const PAUSE_MIN: Duration = Duration::from_millis(5);
 /// The longest time without checking whether to continue.
 const PAUSE_MAX: Duration = Duration::from_millis(100);
 
+/// How often the progress within a segment is recorded: what a killed process read since then is read again.
+const RECORD_PAUSE: Duration = Duration::from_secs(1);
+
 impl Scrub {
     fn encode(&self, store: u128) -> Vec<u8> {
         let ended = self.ended.unwrap_or(u64::MAX);
-        let fields = [self.began, ended, self.bytes, self.damaged, self.next, self.until];
+        let fields = [self.began, ended, self.bytes, self.damaged, self.next, self.blocks, self.until];
         envelope(MAGIC, VERSION, store, fields.map(u64::to_le_bytes).as_flattened())
     }
 
@@ -52,7 +57,8 @@ impl Scrub {
         let (version, of, body) = open_envelope(MAGIC, bytes)?;
         let mut at = Fields(body);
         let (began, ended) = (at.u64()?, at.u64()?);
-        let (bytes, damaged, next, until) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
+        let (bytes, damaged, next) = (at.u64()?, at.u64()?, at.u64()?);
+        let (blocks, until) = (at.u64()?, at.u64()?);
         let ended = (ended != u64::MAX).then_some(ended);
         ((version, of) == (VERSION, store) && at.0.is_empty()).then_some(Scrub {
             began,
@@ -60,6 +66,7 @@ impl Scrub {
             bytes,
             damaged,
             next,
+            blocks,
             until,
         })
     }
@@ -136,15 +143,27 @@ pub(crate) fn round(
             scrub.write(directory, store);
             break;
         };
-        let damage = segment.verify(&mut |bytes| pace.take(bytes, may_go_on))?;
-        if !may_go_on() {
-            // It was left in the middle: this one is read again.
-            break;
+        // The one that was begun may be gone.
+        if scrub.next != segment.entry.number {
+            (scrub.next, scrub.blocks) = (segment.entry.number, 0);
         }
-        scrub.damaged += damage.len() as u64;
-        damage.into_iter().for_each(&mut *found);
-        scrub.bytes = scrub.bytes.saturating_add(segment.entry.file_bytes);
-        scrub.next = segment.entry.number + 1;
+        let mut recorded = Instant::now();
+        let is_whole = segment.verify(scrub.blocks as usize, &mut |verified| {
+            scrub.blocks = verified.blocks as u64;
+            scrub.bytes = scrub.bytes.saturating_add(verified.bytes);
+            if let Some(damage) = verified.damage {
+                scrub.damaged += 1;
+                found(damage);
+            }
+            if recorded.elapsed() >= RECORD_PAUSE {
+                scrub.write(directory, store);
+                recorded = Instant::now();
+            }
+            pace.take(verified.bytes, may_go_on)
+        })?;
+        if is_whole {
+            (scrub.next, scrub.blocks) = (segment.entry.number + 1, 0);
+        }
         scrub.write(directory, store);
     }
     Ok(scrub)
@@ -157,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         for ended in [None, Some(5)] {
-            let scrub = Scrub { began: 1, ended, bytes: 2, damaged: 3, next: 4, until: 9 };
+            let scrub = Scrub { began: 1, ended, bytes: 2, damaged: 3, next: 4, blocks: 5, until: 9 };
             let bytes = scrub.encode(7);
             assert_eq!(bytes.len(), FILE_BYTES);
             assert_eq!(Scrub::decode(&bytes, 7), Some(scrub));

@@ -188,7 +188,10 @@ impl Snapshot {
     pub fn verify(&self) -> Result<Vec<Damage>, Failure> {
         let mut damage = self.state.damage.to_vec();
         for segment in &self.state.segments.list {
-            damage.append(&mut segment.verify(&mut |_| true)?);
+            segment.verify(0, &mut |verified| {
+                damage.extend(verified.damage);
+                true
+            })?;
         }
         Ok(damage)
     }

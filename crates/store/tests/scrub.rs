@@ -65,8 +65,8 @@ fn a_round_goes_on_where_it_stopped_and_leaves_what_is_new_to_the_next() {
     let before = bytes(&store);
     let mut rounds = 0;
     let whole = loop {
-        // Each time a little further: a segment asks after each of its blocks, and is read again if it was left.
-        let left = Cell::new(12);
+        // Each time a little further.
+        let left = Cell::new(4);
         let may_go_on = || left.replace(left.get() - 1) > 0;
         let scrub = store.scrub(RATE, &may_go_on, &mut |_| ()).unwrap();
         rounds += 1;
@@ -83,6 +83,31 @@ fn a_round_goes_on_where_it_stopped_and_leaves_what_is_new_to_the_next() {
     // What is no memory of it is as if there were none.
     folder.open_for_writing("scrub").unwrap().write_at(30, &[7]).unwrap();
     assert_eq!(remembered(&store), None);
+}
+
+/// A segment of a minute was begun anew by each run that was stopped before, and each of its blocks counted for all behind it.
+#[test]
+fn a_round_goes_on_within_a_segment() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { segment_bytes: 1 << 20, ..tiny() }).unwrap();
+    let document = "x".repeat(90);
+    store.append_sealed(&[Event { instant: 1, bytes: document.as_bytes() }; 100], None).unwrap();
+    let segment = store.snapshot().segments()[0].clone();
+    assert!(segment.blocks > 10, "{}", segment.blocks);
+    let mut runs = 0;
+    let whole = loop {
+        // It asks before a segment, and after a block.
+        let left = Cell::new(1);
+        let may_go_on = || left.replace(left.get() - 1) > 0;
+        let scrub = store.scrub(RATE, &may_go_on, &mut |damage| panic!("{damage:?}")).unwrap();
+        runs += 1;
+        if scrub.ended.is_some() {
+            break scrub;
+        }
+        assert_eq!(remembered(&store), Some(scrub));
+    };
+    assert!(runs > segment.blocks, "{runs}");
+    assert_eq!(whole.bytes, segment.file_bytes);
 }
 
 #[test]
@@ -136,7 +161,7 @@ fn a_round_that_is_told_to_end_leaves_its_segment_in_the_middle() {
     let calls = |asked: u64| {
         let (before, left) = (folder.calls(), Cell::new(asked));
         let may_go_on = || left.replace(left.get().saturating_sub(1)) > 0;
-        assert_eq!(store.scrub(RATE, &may_go_on, &mut |_| ()).unwrap().bytes, 0);
+        assert_eq!(store.scrub(RATE, &may_go_on, &mut |_| ()).unwrap().ended, None);
         folder.calls() - before
     };
     assert!(calls(3) < calls(40), "it stops where it is told to");

@@ -121,6 +121,16 @@ pub(crate) struct Segment {
     loaded: Mutex<Weak<Loaded>>,
 }
 
+/// A step of [`Segment::verify`].
+pub(crate) struct Verified {
+    /// So many blocks are done.
+    pub(crate) blocks: usize,
+    /// Bytes of the file that were read in this step.
+    pub(crate) bytes: u64,
+    /// What is damaged of them.
+    pub(crate) damage: Option<Damage>,
+}
+
 impl Segment {
     pub(crate) fn new(
         entry: SegmentEntry,
@@ -238,36 +248,35 @@ impl Segment {
         })
     }
 
-    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each` hears of each block
-    /// how many bytes it has, and says whether to go on.
+    /// Reads everything again from this block on, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each`
+    /// hears of what was read, and says whether to go on; last comes what belongs to no block. False if it was stopped before that.
     pub(crate) fn verify(
         self: &Arc<Segment>,
-        each: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<Vec<Damage>, Failure> {
-        let mut damage = Vec::new();
-        let mut note = |result: Result<(), ReadError>| match result {
-            Ok(()) => Ok(()),
-            Err(ReadError::Damaged(found)) => {
-                damage.push(found);
-                Ok(())
+        from: usize,
+        each: &mut dyn FnMut(Verified) -> bool,
+    ) -> Result<bool, Failure> {
+        let (opened, flaw) = match self.open(ReadMode::Plain) {
+            Ok((opened, flaw)) => (Arc::new(opened), flaw),
+            Err(ReadError::Damaged(damage)) => {
+                each(Verified { blocks: from, bytes: self.entry.file_bytes, damage: Some(damage) });
+                return Ok(true);
             }
-            Err(ReadError::Failure(failure)) => Err(failure),
+            Err(ReadError::Failure(failure)) => return Err(failure),
         };
-        match self.open(ReadMode::Plain) {
-            Ok((opened, flaw)) => {
-                note(flaw.map_or(Ok(()), |flaw| Err(ReadError::Damaged(flaw))))?;
-                let opened = Arc::new(opened);
-                for number in 0..opened.index().blocks.len() {
-                    note(self.verify_block(&opened, number))?;
-                    let range = opened.range_of(number);
-                    if !each(range.end - range.start) {
-                        break;
-                    }
-                }
+        let blocks = opened.index().blocks.len();
+        for number in from..blocks {
+            let damage = match self.verify_block(&opened, number) {
+                Ok(()) => None,
+                Err(ReadError::Damaged(damage)) => Some(damage),
+                Err(ReadError::Failure(failure)) => return Err(failure),
+            };
+            if !each(Verified { blocks: number + 1, bytes: opened.bytes_of_block(number), damage }) {
+                return Ok(false);
             }
-            Err(error) => note(Err(error))?,
         }
-        Ok(damage)
+        let in_blocks: u64 = (0..blocks).map(|number| opened.bytes_of_block(number)).sum();
+        each(Verified { blocks, bytes: self.entry.file_bytes.saturating_sub(in_blocks), damage: flaw });
+        Ok(true)
     }
 
     fn verify_block(self: &Arc<Segment>, opened: &Arc<Loaded>, number: usize) -> Result<(), ReadError> {

@@ -14,6 +14,7 @@ use crate::error::{DecodeError, NOT_AS_MANY, malformed};
 use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, ByShape, Counts};
 use crate::output::{Comparison, Output, Sink};
+use crate::path::ROOT;
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Seen};
@@ -96,8 +97,8 @@ impl Group {
         })
     }
 
-    /// The paths with at least some values in a frame, in order, including paths of texts whose templates refer to such values. Takes
-    /// time linear in the length of the directory.
+    /// The paths with at least some values in a frame, in order, including paths of texts whose templates refer to such values; not that of the
+    /// documents themselves, for which see [`has_shapes_in`](Group::has_shapes_in). Takes time linear in the length of the directory.
     pub fn paths_in(&self, frame: u32) -> Vec<String> {
         let directory = &self.directory;
         let is_there = |parts: Vec<Part>| parts.iter().any(|part| part.frame == frame);
@@ -108,10 +109,16 @@ impl Group {
         let columns = columns.filter(own).map(|column| column.path);
         let own = |list: &&List| is_there(list.lengths.part().into_iter().chain(list.codes.part()).collect());
         let lists = directory.lists.iter().filter(own).map(|list| list.path);
-        let mut paths: Vec<u32> = columns.chain(lists).collect();
+        let mut paths: Vec<u32> = columns.chain(lists).filter(|path| *path != ROOT).collect();
         paths.sort_unstable();
         paths.dedup();
         paths.into_iter().map(|path| directory.paths.display(path)).collect()
+    }
+
+    /// Whether a frame holds what tells which keys each event has: without it, hardly any value finds its event.
+    pub fn has_shapes_in(&self, frame: u32) -> bool {
+        let documents = self.directory.lists.first();
+        documents.and_then(|documents| documents.codes.part()).is_some_and(|part| part.frame == frame)
     }
 
     /// Whether a frame holds any of the events' instants or arrival numbers.

@@ -220,31 +220,44 @@ impl Inner {
         if self.rooms_made.load(Relaxed) != seen {
             return true;
         }
-        let made = self.make_room_now(&mut writer);
+        let made = match self.make_room_now(&mut writer) {
+            // A compaction that is writing may have taken the room of the manifest. Once it finds no more, it gives back what it took.
+            Err(error) if error.is_full_medium() && self.compacting.try_lock().is_err() => {
+                drop(writer);
+                drop(self.compacting.lock());
+                return true;
+            }
+            made => made.unwrap_or(false),
+        };
         self.rooms_made.fetch_add(u64::from(made), Relaxed);
         made
     }
 
-    fn make_room_now(&self, writer: &mut Publishing<'_>) -> bool {
-        let directory = &*self.directory;
+    fn make_room_now(&self, writer: &mut Publishing<'_>) -> Result<bool, SealError> {
         if writer.manifest.oldest_to_go().is_none() {
-            return false;
+            return Ok(false);
         }
         // A compaction of this process holds what it reads, and the manifest whose room the next one needs. Others append while it is waited for.
         let _nothing_is_read =
             writer.unlocked(|| self.reading.lock().unwrap_or_else(PoisonError::into_inner));
-        let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
-        // First what readers held until now, and room for the manifest that it takes.
+        self.take_out_oldest(writer)
+    }
+
+    /// Frees what readers held until now, or else takes the oldest segment out. False if no room came free.
+    fn take_out_oldest(&self, writer: &mut Publishing<'_>) -> Result<bool, SealError> {
+        let directory = &*self.directory;
+        let Some(oldest) = writer.manifest.oldest_to_go() else { return Ok(false) };
+        // That makes room for the manifest that it takes, too.
         if retire::sweep(directory, &writer.manifest) {
-            return true;
+            return Ok(true);
         }
         if !oldest.frees_its_room(directory, &writer.manifest) {
-            return false;
+            return Ok(false);
         }
         let mut manifest = writer.manifest.clone();
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
-        let removed = self.replace_segments(writer, manifest, &[], Written::default(), |_| ());
+        self.replace_segments(writer, manifest, &[], Written::default(), |_| ())?;
         // A reader may hold it.
-        removed.is_ok() && bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0)
+        Ok(bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0))
     }
 }

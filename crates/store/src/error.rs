@@ -164,7 +164,7 @@ pub struct DamagedPart {
     pub holds: Vec<String>,
 }
 
-/// So many of the names are shown of what a part holds.
+/// So many of the names are shown of what a part holds, unless `{:#}` asks for all.
 const NAMES_SHOWN_MAX: usize = 12;
 
 impl Damage {
@@ -178,10 +178,11 @@ impl Damage {
     pub fn fmt_part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(DamagedPart { name, holds }) = self.part.as_deref() else { return Ok(()) };
         write!(f, " (part {name}")?;
-        for (place, name) in holds.iter().take(NAMES_SHOWN_MAX).enumerate() {
+        let most = if f.alternate() { holds.len() } else { NAMES_SHOWN_MAX };
+        for (place, name) in holds.iter().take(most).enumerate() {
             write!(f, "{} {}", if place == 0 { " with" } else { "," }, name.escape_debug())?;
         }
-        match holds.len().saturating_sub(NAMES_SHOWN_MAX) {
+        match holds.len().saturating_sub(most) {
             0 => f.write_str(")"),
             more => write!(f, " and {more} more)"),
         }

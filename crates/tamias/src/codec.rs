@@ -119,7 +119,8 @@ impl Codec for ShreddedBlocks {
         let group = directory.and_then(|directory| Group::open(&directory).ok());
         let (Some(frame), Some(group)) = (frame, group) else { return Vec::new() };
         let times = group.has_times_in(frame).then(|| "the times of the events".to_owned());
-        times.into_iter().chain(group.paths_in(frame)).collect()
+        let shapes = group.has_shapes_in(frame).then(|| "which keys the events have".to_owned());
+        times.into_iter().chain(shapes).chain(group.paths_in(frame)).collect()
     }
 
     fn texts(

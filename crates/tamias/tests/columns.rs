@@ -141,6 +141,45 @@ fn damage_to_a_frame_names_its_paths_and_a_repair_keeps_the_other_blocks() {
     assert_eq!((store.verify().unwrap(), store.info().unwrap().events), (vec![], 500));
 }
 
+/// A frame of shapes named nothing, and where it held times as well, a path without a name. Names behind the twelfth were told nowhere.
+#[test]
+fn damage_to_any_frame_names_all_that_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    let keys: Vec<String> = (0..30).map(|key| format!("Key{key:02}")).collect();
+    let events = (0..600u64).map(|n| {
+        let odd = |key: &usize| (n * 31 + *key as u64 * 17) % 7 < 3;
+        let members =
+            (0..keys.len()).filter(odd).map(|key| format!(r#","{}":{}"#, keys[key], n * 7919 % 1000));
+        format!(r#"{{"@t":"2024-05-29T10:00:00.{:03}Z"{}}}"#, n % 1000, members.collect::<String>())
+    });
+    store.append(events).unwrap();
+    store.seal().unwrap();
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+    let whole = std::fs::read(&file).unwrap();
+    let (mut of_shapes, mut of_many) = (0, 0);
+    for at in (100..whole.len()).step_by(whole.len() / 60) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        let store = open(folder.path(), Layout::Columns);
+        for damage in store.verify().unwrap() {
+            let (short, long) = (damage.to_string(), format!("{damage:#}"));
+            if !short.contains("(part frame.") {
+                continue;
+            }
+            let holds = damage.holds();
+            assert!(!holds.is_empty() && holds.iter().all(|name| !name.is_empty()), "{long}");
+            assert!(holds.iter().all(|name| long.contains(name)), "{long}");
+            assert_eq!(short.contains(" more)"), holds.len() > 12, "{short}");
+            of_shapes += usize::from(short.contains("which keys the events have"));
+            of_many += usize::from(holds.len() > 12);
+        }
+    }
+    assert!(of_shapes > 0 && of_many > 0, "{of_shapes}, {of_many}");
+}
+
 #[test]
 fn a_repair_keeps_the_events_that_have_nothing_in_a_damaged_frame() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,7 +262,7 @@ fn the_times_of_events_are_read_only_where_they_make_a_difference() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Layout::Columns);
     // Nothing is regular about their times, so that a frame holds them.
-    let events = (0..3000u64).map(|n| {
+    let events = (0..600u64).map(|n| {
         let (second, tick) = (n / 60, n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10_000_000);
         let level = if n % 9 == 0 { "Error" } else { "Information" };
         let elapsed = n * 7919 % 1013;

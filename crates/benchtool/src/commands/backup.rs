@@ -23,7 +23,7 @@ fn whole(backup: &Backup, copy: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let mut out = output::stdout();
-    backup.damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()))?;
+    backup.damage.iter().try_for_each(|damage| output::write_line(&mut out, &format!("{damage:#}")))?;
     let parts = counted(backup.damage.len() as u64, "part");
     Err(Failure::Damage(format!(
         "{parts} of the files could not be read, and {copy} lacks them; it has everything else. `verify` of it names the events that are lost, \

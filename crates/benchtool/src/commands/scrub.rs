@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     let scrub = progress::during("checking", &mut scrub)?;
     let mut out = output::stdout();
     // What was found is in the exit code, whether anybody hears of it or not.
-    let told = damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()));
+    let told = damage.iter().try_for_each(|damage| output::write_line(&mut out, &format!("{damage:#}")));
     if scrub.ended.is_none() {
         let goes_on = "the next run continues there";
         return Err(match scrub.damaged {

@@ -16,6 +16,10 @@ pub(crate) fn run(args: &SealArgs) -> Result<(), Failure> {
     let files = info.segments.iter().filter(|segment| segment.file.is_some()).count();
     output::write_line(
         &mut output::stdout(),
-        &format!("sealed: {}, {}", counted(info.events, "event"), counted(files as u64, "file")),
+        &format!(
+            "sealed; the store has {} in {}",
+            counted(info.events, "event"),
+            counted(files as u64, "file")
+        ),
     )
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         );
         return told.and_then(|()| output::write_line(&mut out, &line));
     }
-    let lines = damage.iter().map(Damage::to_string);
+    let lines = damage.iter().map(|damage| format!("{damage:#}"));
     let mut lines = lines.chain(contradictions.iter().map(Contradiction::to_string));
     let told = told.and_then(|()| lines.try_for_each(|line| output::write_line(&mut out, &line)));
     output::unless_closed(told)?;

@@ -162,7 +162,7 @@ fn a_process_that_writes_does_what_others_ask_for() {
         told(&["remove", "s", "--before", "2024-05-02", "--dry-run"]).starts_with("would be removed: 1 file")
     );
     assert!(told(&["remove", "s", "--before", "2024-05-02"]).ends_with("; 10 events left\n"));
-    assert_eq!(told(&["seal", "s"]), "sealed: 10 events, 1 file\n");
+    assert_eq!(told(&["seal", "s"]), "sealed; the store has 10 events in 1 file\n");
     let compacted = tool(folder.path(), &["compact", "s", "--segments", "columns"]).well();
     assert_eq!(compacted.out, "compacted: 1 file became 1, 10 events\n");
     assert!(compacted.err.contains("another process is writing"), "{}", compacted.err);

@@ -15,7 +15,7 @@ use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
-use crate::receipt::{Reach, Receipt};
+use crate::receipt::Receipts;
 use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::scrub::{self, Scrub};
@@ -288,14 +288,14 @@ impl Reader {
         let names = inventory::list(&*self.directory)?;
         // A receipt is written after the events that it knows of.
         let store = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.store;
-        let Reach { below, file, .. } = Receipt::reach(&*self.directory, store)?;
+        let receipts = Receipts::of(&*self.directory, store)?;
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let (manifest, next_arrival) = (held.manifest.clone(), held.replayed.next_arrival);
         drop(held);
         let mut unnamed = inventory::unnamed(&*self.directory, names, &manifest)?;
-        if next_arrival < below {
-            unnamed.push(Unnamed { file, bytes: 0, kind: UnnamedKind::Receipt });
+        if let Some((_, file)) = receipts.reach().filter(|(below, _)| next_arrival < *below) {
+            unnamed.push(Unnamed { file: file.to_owned(), bytes: 0, kind: UnnamedKind::Receipt });
         }
         Ok(unnamed)
     }

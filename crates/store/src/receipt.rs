@@ -59,16 +59,9 @@ pub struct Stays {
     pub hash: [u8; 32],
 }
 
-/// How far the arrival numbers go that a store's receipts know of.
+/// The receipts of a store with their files, as they were listed at one moment, and nothing in the place of one that cannot be read; or why they cannot be listed.
 #[derive(Debug)]
-pub(crate) struct Reach {
-    /// The first number that none of them knows of; 0 where there is none.
-    pub(crate) below: u64,
-    /// The receipt that knows the last one before it.
-    pub(crate) file: PathBuf,
-    /// Whether all of them could be read. Otherwise nobody knows how far they go.
-    pub(crate) is_known: bool,
-}
+pub(crate) struct Receipts(Result<Vec<(PathBuf, Option<Receipt>)>, Failure>);
 
 /// What has become of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,6 +228,47 @@ impl Snapshot {
     }
 }
 
+impl Receipts {
+    /// Reads all receipts.
+    pub(crate) fn of(directory: &dyn Directory, store: u128) -> Result<Receipts, Failure> {
+        match Receipt::list_of(directory, store) {
+            Err(failure) if !(failure.is_refused() || failure.is_no_folder()) => Err(failure),
+            listed => Ok(Receipts(listed)),
+        }
+    }
+
+    fn readable(&self) -> impl Iterator<Item = (&PathBuf, &Receipt)> {
+        self.0.iter().flatten().filter_map(|(file, receipt)| Some((file, receipt.as_ref()?)))
+    }
+
+    /// The first arrival number that none of those that can be read knows of, and the receipt that knows the last one before it.
+    pub(crate) fn reach(&self) -> Option<(u64, &Path)> {
+        let ends =
+            self.readable().map(|(file, receipt)| (receipt.stays.below.min(NUMBER_MAX - 1), file.as_path()));
+        ends.max()
+    }
+
+    /// Why nobody knows what all of them tell, if one cannot be read.
+    pub(crate) fn fault(&self) -> Option<OpenError> {
+        match &self.0 {
+            Err(failure) => Some(failure.clone().into()),
+            Ok(listed) => {
+                let unread = listed.iter().find(|(_, receipt)| receipt.is_none());
+                unread.map(|(file, _)| OpenError::ReceiptDamaged { file: file.clone() })
+            }
+        }
+    }
+
+    /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
+    pub(crate) fn all_erased(&self) -> Arrivals {
+        let mut erased = Arrivals::default();
+        if self.fault().is_none() {
+            self.readable().for_each(|(_, receipt)| erased.add(&receipt.arrivals));
+        }
+        erased
+    }
+}
+
 impl Receipt {
     /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged, or that the system does not give.
     ///
@@ -277,39 +311,6 @@ impl Receipt {
             listed.push((receipts.path(&name), receipt));
         }
         Ok(listed)
-    }
-
-    /// The receipts that can be read, with their files, and whether that is all of them.
-    fn list_readable(
-        directory: &dyn Directory,
-        store: u128,
-    ) -> Result<(Vec<(PathBuf, Receipt)>, bool), Failure> {
-        let listed = match Receipt::list_of(directory, store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => return Ok((Vec::new(), false)),
-            listed => listed?,
-        };
-        let there = listed.len();
-        let readable = listed.into_iter().filter_map(|(file, receipt)| Some((file, receipt?)));
-        let readable: Vec<(PathBuf, Receipt)> = readable.collect();
-        let are_all = readable.len() == there;
-        Ok((readable, are_all))
-    }
-
-    /// What the receipts know of arrival numbers. Reads all receipts.
-    pub(crate) fn reach(directory: &dyn Directory, store: u128) -> Result<Reach, Failure> {
-        let (receipts, is_known) = Receipt::list_readable(directory, store)?;
-        let ends =
-            receipts.into_iter().map(|(file, receipt)| (receipt.stays.below.min(NUMBER_MAX - 1), file));
-        let (below, file) = ends.max().unwrap_or_default();
-        Ok(Reach { below, file, is_known })
-    }
-
-    /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
-    pub(crate) fn all_erased(directory: &dyn Directory, store: u128) -> Result<Arrivals, Failure> {
-        let (receipts, is_known) = Receipt::list_readable(directory, store)?;
-        let mut erased = Arrivals::default();
-        receipts.iter().filter(|_| is_known).for_each(|(_, receipt)| erased.add(&receipt.arrivals));
-        Ok(erased)
     }
 
     /// Reads one; nothing where it is damaged.

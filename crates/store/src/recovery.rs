@@ -25,7 +25,7 @@ use crate::log::{Ending, LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
-use crate::receipt::Receipt;
+use crate::receipt::Receipts;
 use crate::replay::{Replayed, beyond_lost, log_damage, open_log};
 use crate::retire;
 use crate::run::Run;
@@ -88,7 +88,7 @@ pub(crate) fn recover(
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
     // Before anything is written: a log that was taken over is not to be left for that.
-    let reach = Receipt::reach(&**directory, old.store)?;
+    let receipts = Receipts::of(&**directory, old.store)?;
     retire::finish_names(&**directory, &names, &old)?;
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
@@ -114,9 +114,11 @@ pub(crate) fn recover(
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs, and so do those that a receipt says were erased.
     let mut stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
-    stale |= replayed.next_arrival < reach.below || !reach.is_known;
-    replayed.next_arrival = replayed.next_arrival.max(reach.below);
-    if !reach.is_known {
+    let reach = receipts.reach().map_or(0, |(below, _)| below);
+    let is_known = receipts.fault().is_none();
+    stale |= replayed.next_arrival < reach || !is_known;
+    replayed.next_arrival = replayed.next_arrival.max(reach);
+    if !is_known {
         // Once the receipt can be read `repair` takes for erased what has the numbers in it.
         replayed.next_arrival = beyond_lost(replayed.next_arrival);
     }

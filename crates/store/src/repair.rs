@@ -27,7 +27,7 @@ use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
-use crate::receipt::Receipt;
+use crate::receipt::Receipts;
 use crate::recovery;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
@@ -82,6 +82,7 @@ impl Repair {
         let old = &basis.manifest;
         let misnamed = retire::misnamed(&*directory, &list(&*directory)?, old)?;
         let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
+        let receipts = Receipts::of(&*directory, old.store)?;
         let work = Work {
             directory: &*directory,
             environment: adopt::plain_environment(&directory, old, options, codec),
@@ -92,7 +93,8 @@ impl Repair {
             files: Vec::new(),
             unnamed: Vec::new(),
             left: Vec::new(),
-            erased: Arrivals::default(),
+            erased: receipts.all_erased(),
+            receipts,
             hits: Vec::new(),
             erased_again: 0,
             known: None,
@@ -145,6 +147,7 @@ struct Work<'a> {
     files: Vec<RepairedFile>,
     unnamed: Vec<RegainedFile>,
     left: Vec<LeftFile>,
+    receipts: Receipts,
     /// What receipts say was erased, as far as all of them can be read.
     erased: Arrivals,
     /// What is deleted again, as it was erased once.
@@ -228,11 +231,10 @@ impl<'a> Work<'a> {
     ) -> Result<Repair, OpenError> {
         let mut strays = adopt::strays(self.directory, self.old)?;
         strays.retain(|stray| !self.misnamed.values().any(|name| *name == stray.name));
-        self.erased = Receipt::all_erased(self.directory, self.old.store)?;
         self.known = (!strays.is_empty() || !self.erased.is_empty()).then(RoaringTreemap::new);
         self.named_segments(progress)?;
         let mut logs = self.logs(&mut strays)?;
-        let reach = Receipt::reach(self.directory, self.old.store)?.below;
+        let reach = self.receipts.reach().map_or(0, |(below, _)| below);
         let is_behind = logs.next_arrival < reach;
         logs.next_arrival = logs.next_arrival.max(reach);
         let stale = self.take_in(&strays, &mut logs)? || is_behind || self.erased_again > 0;

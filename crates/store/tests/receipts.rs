@@ -5,6 +5,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use support::refusing::{Ask, Refusing, unreadable};
 use support::{append_rows, codec, names, open, row, rows, tiny};
@@ -73,6 +74,22 @@ fn numbers_of_erased_events_are_not_given_again_while_a_receipt_cannot_be_read()
         expected.push((arrival, 1000, b"new".to_vec()));
         assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
     }
+}
+
+/// A repair listed them three times, and an opening once.
+#[test]
+fn receipts_are_listed_once_by_an_opening_and_once_by_a_repair() {
+    let folder = under_an_older_manifest();
+    let listed = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&listed);
+    let counting = Refusing::new(&folder, move |ask, name: &str| {
+        count.fetch_add(u64::from(ask == Ask::List && name == "receipts/"), Relaxed);
+        None
+    });
+    Repair::run_on(Arc::new(counting.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+    assert_eq!(listed.swap(0, Relaxed), 1);
+    drop(Store::open_on(Arc::new(counting), tiny(), codec()).unwrap());
+    assert_eq!(listed.load(Relaxed), 1);
 }
 
 /// They were copied with what was whole in the log, and deleted by a second repair only.

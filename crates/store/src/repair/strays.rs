@@ -1,7 +1,5 @@
 //! What strays hold that the store has lost comes back to it; the rest is kept in quarantine.
 
-use std::path::PathBuf;
-
 use roaring::RoaringTreemap;
 
 use super::origin::{Origin, Rivals};
@@ -12,7 +10,6 @@ use crate::error::OpenError;
 use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::manifest::mark;
 use crate::marks::Arrivals;
-use crate::receipt::Receipt;
 use crate::replay::beyond_lost;
 
 /// The events of a stray that may come back, by whether the store has one with the same arrival number.
@@ -45,43 +42,25 @@ impl Work<'_> {
     /// What was deleted, and stays so; what was erased too, whichever file it comes back with. `None` where nobody knows, so that nothing is to be taken in: it waits for a repair
     /// that can look.
     fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, OpenError> {
-        let erasing = self.old.erasing.as_ref();
-        let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
-        // What was taken out, and may hold what is lost, would not be there any more.
-        let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
-        let receipts = match Receipt::list_of(self.directory, self.old.store) {
-            Err(failure) if failure.is_refused() || failure.is_no_folder() => {
-                if self.old.number == 0 || would_go {
-                    return Err(failure.into());
-                }
-                // Where nothing is lost nothing would come back of what was taken out.
-                if !strays.iter().all(Stray::is_retired) {
-                    self.tell_left(failure.path, RECEIPTS_UNREADABLE);
-                }
-                return Ok(None);
-            }
-            receipts => receipts?,
+        let Some(fault) = self.receipts.fault() else {
+            let erasing = self.old.erasing.as_ref();
+            let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
+            gone.add(&self.erased);
+            return Ok(Some(gone));
         };
-        for (file, receipt) in receipts {
-            match receipt {
-                Some(receipt) => gone.add(&receipt.arrivals),
-                // Without it there would be nothing left, or not what was taken out.
-                None if self.old.number == 0 || would_go => return Err(OpenError::ReceiptDamaged { file }),
-                None => {
-                    // Where nothing is lost nothing would come back of what was taken out.
-                    if !strays.iter().all(Stray::is_retired) {
-                        self.tell_left(file, RECEIPT_DAMAGED);
-                    }
-                    return Ok(None);
-                }
-            }
+        // What was taken out, and may hold what is lost, would not be there any more; without a manifest there would be nothing left.
+        let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
+        let (file, reason) = match fault {
+            fault if self.old.number == 0 || would_go => return Err(fault),
+            OpenError::ReceiptDamaged { file } => (file, RECEIPT_DAMAGED),
+            OpenError::Failure(failure) => (failure.path, RECEIPTS_UNREADABLE),
+            fault => return Err(fault),
+        };
+        // Where nothing is lost nothing would come back of what was taken out.
+        if !strays.iter().all(Stray::is_retired) {
+            self.left.push(LeftFile { file, reason });
         }
-        Ok(Some(gone))
-    }
-
-    /// Tells of a file that nothing is taken of, and that stays where it is.
-    fn tell_left(&mut self, file: PathBuf, reason: &'static str) {
-        self.left.push(LeftFile { file, reason });
+        Ok(None)
     }
 
     /// What the damaged files have lost: only that comes back of what was taken out.
@@ -99,15 +78,7 @@ impl Work<'_> {
     /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
     pub(super) fn take_in(&mut self, strays: &[Stray], logs: &mut Logs<'_>) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
-        let Some(gone) = self.gone(strays)? else {
-            // They could be read a moment ago.
-            return match strays.iter().find(|stray| stray.is_named()) {
-                Some(stray) => {
-                    Err(changed(self.directory, &stray.name, "the receipts cannot be read any more").into())
-                }
-                None => Ok(false),
-            };
-        };
+        let Some(gone) = self.gone(strays)? else { return Ok(false) };
         let mut came_back = false;
         let lost = self.lost();
         let is_damaged = !self.files.is_empty();
@@ -122,7 +93,8 @@ impl Work<'_> {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.
                     let file = self.directory.path(&stray.name);
-                    self.tell_left(file, "it cannot be opened; repair again when it can be");
+                    let reason = "it cannot be opened; repair again when it can be";
+                    self.left.push(LeftFile { file, reason });
                     self.unkept.insert(stray.name.clone());
                     continue;
                 }

@@ -443,6 +443,9 @@ pub enum UnnamedKind {
     /// A receipt that knows of later events than the manifest and the logs do: an older manifest was put in the place of the newest. Opening the store for writing, or
     /// [`Repair`](crate::Repair), gives none of their arrival numbers to new events; what else the newer manifest named is not known.
     Receipt,
+    /// A receipt that is damaged or cannot be read, or the folder of receipts, which cannot be listed: nobody knows which events were erased by it, so
+    /// [`Repair`](crate::Repair) takes no unnamed file in.
+    UnreadableReceipt,
 }
 
 /// The files that the manifest neither names nor retires, in order of their names. Other names than those of the store's files are nobody's

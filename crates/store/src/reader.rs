@@ -297,6 +297,8 @@ impl Reader {
         if let Some((_, file)) = receipts.reach().filter(|(below, _)| next_arrival < *below) {
             unnamed.push(Unnamed { file: file.to_owned(), bytes: 0, kind: UnnamedKind::Receipt });
         }
+        let kind = UnnamedKind::UnreadableReceipt;
+        unnamed.extend(receipts.unread().into_iter().map(|file| Unnamed { file, bytes: 0, kind }));
         Ok(unnamed)
     }
 }

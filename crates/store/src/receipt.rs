@@ -248,6 +248,17 @@ impl Receipts {
         ends.max()
     }
 
+    /// What of them cannot be read: receipts, or the folder of all.
+    pub(crate) fn unread(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Err(failure) => vec![failure.path.clone()],
+            Ok(listed) => {
+                let unread = listed.iter().filter(|(_, receipt)| receipt.is_none());
+                unread.map(|(file, _)| file.clone()).collect()
+            }
+        }
+    }
+
     /// Why nobody knows what all of them tell, if one cannot be read.
     pub(crate) fn fault(&self) -> Option<OpenError> {
         match &self.0 {

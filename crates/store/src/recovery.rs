@@ -9,6 +9,7 @@
 //! - The log of a killed process, while the system keeps running. Each batch says up to where the log was flushed before it. The batches behind that, usually one, are written again in their
 //!   places and flushed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use crate::adopt;
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FRAME_BYTES, FileKind, VERSION, parse_unfinished};
+use crate::format::{FRAME_BYTES, FileKind, RECEIPTS_NAME, VERSION, parse_unfinished};
 use crate::history::Untold;
 use crate::inventory::{find_manifest, list, next_file, next_manifest};
 use crate::io::{Directory, Lock, LockKind};
@@ -114,18 +115,14 @@ pub(crate) fn recover(
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs, and so do those that a receipt says were erased.
     let mut stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
-    let reach = receipts.reach().map_or(0, |(below, _)| below);
-    let is_known = receipts.fault().is_none();
-    stale |= replayed.next_arrival < reach || !is_known;
-    replayed.next_arrival = replayed.next_arrival.max(reach);
-    if !is_known {
-        // Once the receipt can be read `repair` takes for erased what has the numbers in it.
-        replayed.next_arrival = beyond_lost(replayed.next_arrival);
-    }
+    let before = replayed.next_arrival;
+    let beyond = beyond_receipts(&receipts, &old, &mut replayed);
+    stale |= replayed.next_arrival > before;
     let mut manifest = Manifest {
         number: next_manifest(&names, old.number),
         next_file,
         next_arrival: if stale { replayed.next_arrival } else { old.next_arrival },
+        beyond,
         logs: kept
             .into_iter()
             .chain(ended.iter().copied())
@@ -168,6 +165,21 @@ pub(crate) fn recover(
         return Err(failure.into());
     }
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
+}
+
+/// Moves the next arrival number beyond those that receipts know of, once for each one that cannot be read: when it can be read again, `repair` takes for erased what has a number in it. Gives the
+/// names of these.
+fn beyond_receipts(receipts: &Receipts, old: &Manifest, replayed: &mut Replayed) -> BTreeSet<String> {
+    let reach = receipts.reach().map_or(0, |(below, _)| below);
+    replayed.next_arrival = replayed.next_arrival.max(reach);
+    let names = receipts.unread().into_iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+    let mut unread: BTreeSet<String> = names.collect();
+    if !unread.is_subset(&old.beyond) {
+        replayed.next_arrival = beyond_lost(replayed.next_arrival);
+    }
+    // Of the folder it is not remembered: nobody knows which receipts it has another time.
+    unread.remove(RECEIPTS_NAME);
+    unread
 }
 
 /// Whether a manifest would say the same as the present one, but for how long the logs are, and nothing is left of another process. If the log was left while that one counted, and so was

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use support::refusing::{Ask, Refusing, unreadable};
 use support::{append_rows, codec, names, open, row, rows, tiny};
 use tamias_store::io::{Directory, Simulated};
-use tamias_store::{Event, Key, Repair, Store};
+use tamias_store::{Event, Key, Reader, Repair, Store, UnnamedKind};
 
 fn repair(folder: &Simulated) -> Repair {
     Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap()
@@ -74,6 +74,77 @@ fn numbers_of_erased_events_are_not_given_again_while_a_receipt_cannot_be_read()
         expected.push((arrival, 1000, b"new".to_vec()));
         assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
     }
+}
+
+/// Each opening moved them on.
+#[test]
+fn numbers_move_on_once_for_a_receipt_that_cannot_be_read() {
+    const STEP: u64 = 1 << 40;
+    let folder = under_an_older_manifest();
+    let older = Simulated::with(folder.medium());
+    let receipts = folder.folder("receipts").unwrap();
+    let first = receipts.list().unwrap().pop().unwrap();
+    let damage = |name: &str| {
+        let receipt = receipts.open_for_writing(name).unwrap();
+        receipt.write_at(50, &[0x55; 8]).unwrap();
+    };
+    let next = |folder: &dyn Fn() -> Arc<dyn Directory>| {
+        let store = Store::open_on(folder(), tiny(), codec()).unwrap();
+        store.append(&[Event { instant: 1000, bytes: b"new" }]).unwrap().start
+    };
+    let plain = || -> Arc<dyn Directory> { Arc::new(folder.clone()) };
+    damage(&first);
+    let moved = next(&plain);
+    assert!(moved >= STEP, "{moved}");
+    // Whoever opens it again goes on, and so does a repair.
+    assert_eq!(next(&plain), moved + 1);
+    repair(&folder);
+    let manifests = names(&folder, ".manifest");
+    assert_eq!(next(&plain), moved + 2);
+    assert_eq!(names(&folder, ".manifest"), manifests, "nothing is published for it");
+    // Another one is another matter, even if the first can be read again.
+    let store = open(&folder, &tiny()).unwrap();
+    store.delete(&[Key { instant: 3, arrival: 3 }]).unwrap();
+    assert!(store.erase().unwrap().receipt.is_some());
+    drop(store);
+    damage(&receipts.list().unwrap().into_iter().max().unwrap());
+    let again = next(&plain);
+    assert!(again >= moved + STEP, "{again}");
+    assert_eq!(next(&plain), again + 1);
+    // Nobody knows which receipts are in a folder that cannot be listed.
+    let shut = |ask, name: &str| (ask == Ask::List && name == "receipts/").then(unreadable);
+    let refusing = || -> Arc<dyn Directory> { Arc::new(Refusing::new(&folder, shut)) };
+    let (one, two) = (next(&refusing), next(&refusing));
+    assert!(one >= again + STEP && two >= one + STEP, "{one} {two}");
+    // An older manifest knows nothing of all this.
+    for ending in [".manifest", ".log"] {
+        names(&folder, ending).iter().for_each(|name| folder.remove(name).unwrap());
+        names(&older, ending).iter().for_each(|name| put_back(&folder, &older, name));
+    }
+    assert!(next(&plain) >= STEP);
+}
+
+/// It was named only where there were unnamed files too, and by `repair`.
+#[test]
+fn a_receipt_that_cannot_be_read_is_named() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    erase(&store, 0..5);
+    drop(store);
+    let named = |folder: Arc<dyn Directory>| {
+        let reader = Reader::open_on(folder, tiny(), codec()).unwrap();
+        assert_eq!(reader.snapshot().unwrap().verify().unwrap(), []);
+        reader.unnamed().unwrap().into_iter().map(|file| (file.file, file.kind)).collect::<Vec<_>>()
+    };
+    assert_eq!(named(Arc::new(folder.clone())), []);
+    let shut = |ask, name: &str| (ask == Ask::List && name == "receipts/").then(unreadable);
+    let kind = UnnamedKind::UnreadableReceipt;
+    assert_eq!(named(Arc::new(Refusing::new(&folder, shut))), [(folder.path("receipts"), kind)]);
+    let receipts = folder.folder("receipts").unwrap();
+    let name = receipts.list().unwrap().pop().unwrap();
+    receipts.open_for_writing(&name).unwrap().write_at(50, &[0x55; 8]).unwrap();
+    assert_eq!(named(Arc::new(folder.clone())), [(receipts.path(&name), kind)]);
 }
 
 /// A repair listed them three times, and an opening once.

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let told = unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)));
     let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
     let is_behind = unnamed.iter().any(|file| file.kind == UnnamedKind::Receipt);
-    if damage.is_empty() && contradictions.is_empty() && missed == 0 && !is_behind {
+    let is_unread = unnamed.iter().any(|file| file.kind == UnnamedKind::UnreadableReceipt);
+    if damage.is_empty() && contradictions.is_empty() && missed == 0 && !is_behind && !is_unread {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         let deep = if args.deep { ", documents and statistics checked" } else { "" };
         let line = format!(
@@ -46,6 +47,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if is_behind {
         failures.push(BEHIND.to_owned());
     }
+    if is_unread {
+        failures.push(UNREAD.to_owned());
+    }
     if !damage.is_empty() {
         failures.push(lost(&damage));
     }
@@ -61,6 +65,9 @@ const MISSED: &str = "events that the store's list of files does not name, becau
 
 const BEHIND: &str = "the store's list of files is older than a receipt, so events may be missing; put the newer list back if you have it, `repair` otherwise";
 
+const UNREAD: &str = "what was erased is not known, and until it is `repair` takes in no file that the store's list does not name; make the receipt readable, or put it \
+                      back from a backup or another copy of the store";
+
 /// A file in the folder that is none of the store's now.
 fn unnamed_line(file: &Unnamed) -> String {
     if file.kind == UnnamedKind::Receipt {
@@ -68,6 +75,9 @@ fn unnamed_line(file: &Unnamed) -> String {
             "ahead: {} knows of later events than the store's list of files",
             file.file.display()
         );
+    }
+    if file.kind == UnnamedKind::UnreadableReceipt {
+        return format!("unreadable: {} is damaged, or cannot be read", file.file.display());
     }
     let what = match file.kind {
         UnnamedKind::Events => "holds events of this store, which a newer list of its files must have named",

@@ -277,6 +277,14 @@ fn events_are_deleted_and_erased_with_a_receipt() {
     bytes[40] ^= 1;
     fs::write(&receipt, bytes).unwrap();
     assert!(tool(folder.path(), &["receipts", "s"]).with(6).out.contains("it is damaged"));
+    // It was no matter to `verify`.
+    let verified = tool(folder.path(), &["verify", "s"]).with(6);
+    assert!(
+        verified.out.starts_with("unreadable: ") && verified.out.contains(".receipt is damaged"),
+        "{}",
+        verified.out
+    );
+    assert!(verified.err.contains("put it back from a backup"), "{}", verified.err);
 }
 
 #[test]

@@ -178,6 +178,8 @@ pub(crate) struct Manifest {
     pub(crate) sources: Sources,
     /// Where sources stood was lost, as far as batches before this arrival number tell it; 0 if it was not.
     pub(crate) sources_lost_before: u64,
+    /// Names of receipts that could not be read: `next_arrival` was moved on beyond whatever numbers they know of.
+    pub(crate) beyond: BTreeSet<String>,
     /// Names of files that were live once, and are to be removed.
     pub(crate) retired: BTreeSet<String>,
     /// What the store keeps to by itself.
@@ -225,6 +227,7 @@ impl Manifest {
             segments: Vec::new(),
             sources: Sources::new(),
             sources_lost_before: 0,
+            beyond: BTreeSet::new(),
             retired: BTreeSet::new(),
             settings: Settings::default(),
             history: Vec::new(),

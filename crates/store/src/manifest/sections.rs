@@ -37,6 +37,7 @@ const HISTORY: [u8; 8] = *b"history\0";
 const TRAFFIC: [u8; 8] = *b"traffic\0";
 const LINE: [u8; 8] = *b"line\0\0\0\0";
 const BACKUP: [u8; 8] = *b"backup\0\0";
+const BEYOND: [u8; 8] = *b"beyond\0\0";
 
 /// Bytes of a log's entry.
 const LOG_BYTES: usize = 24;
@@ -88,6 +89,9 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
         put(out, BACKUP, 0, |out| {
             fields.iter().for_each(|field| out.extend_from_slice(&field.to_le_bytes()))
         });
+    }
+    if !manifest.beyond.is_empty() {
+        put(out, BEYOND, 0, |out| encode_names(&manifest.beyond, out));
     }
     for section in manifest.unknown.iter().filter(|section| section.name != SETTINGS || !has_settings) {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
@@ -165,6 +169,7 @@ fn take_known(
         COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
         DELETED => manifest.deleted = decode_deleted(&mut at)?,
         ERASING => manifest.erasing = Some(decode_erasing(&mut at)?),
+        BEYOND => manifest.beyond = take_names(&mut at)?,
         LINE => manifest.line = at.u64()?,
         BACKUP => {
             let (line, number, time) = (at.u64()?, at.u64()?, at.u64()?);

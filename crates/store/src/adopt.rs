@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
@@ -202,6 +204,16 @@ impl Held {
             Events::Salvaged(salvaged) => Box::new(salvaged.events()),
             Events::Copied(events) => Box::new(events.iter().map(|(key, document)| (*key, &**document))),
         }
+    }
+
+    /// What a file with these events is known by, whatever it is called: the SHA-256 of their keys. Documents are not in it, as they may be erased.
+    pub(crate) fn known_by(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        for (key, _) in self.events() {
+            hasher.update(key.instant.to_le_bytes());
+            hasher.update(key.arrival.to_le_bytes());
+        }
+        hasher.finalize().into()
     }
 
     fn in_segment(stray: &Stray, environment: &Arc<Environment>) -> Result<Held, OpenError> {

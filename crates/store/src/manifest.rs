@@ -20,7 +20,8 @@ use crate::format::{
 use crate::io::{Directory, File, Lock, LockKind, NameKind, ask_again, write_all_at};
 
 pub(crate) use content::{
-    BackupMark, Erasing, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
+    BackupMark, Erasing, LogEntry, Manifest, ManifestFault, Renumbered, SegmentEntry, SourceMark, Sources,
+    mark,
 };
 pub(crate) use deletion::{decode_arrivals, encode_arrivals};
 pub(crate) use sections::{decode_sources, encode_positions, encode_sources};

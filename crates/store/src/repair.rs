@@ -23,7 +23,7 @@ use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk, is_unreadable};
 use crate::log::{LogCopies, LogReader, LogWriter, NewLogs};
-use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
+use crate::manifest::{LogEntry, Manifest, Renumbered, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
@@ -98,6 +98,7 @@ impl Repair {
             hits: Vec::new(),
             erased_again: 0,
             known: None,
+            renumbered: old.renumbered.clone(),
             origins: Origins::default(),
             written: Written::default(),
             segments: Vec::new(),
@@ -155,6 +156,8 @@ struct Work<'a> {
     erased_again: u64,
     /// The arrival numbers of all events that the store holds, where strays have to be held against them.
     known: Option<RoaringTreemap>,
+    /// Events that have new numbers now, or since an earlier repair.
+    renumbered: Vec<Renumbered>,
     /// Where they come from, where there are strays.
     origins: Origins,
     /// New segments, under their unfinished names.
@@ -289,6 +292,7 @@ impl<'a> Work<'a> {
             segments: std::mem::take(&mut self.segments),
             sources: std::mem::take(&mut self.sources),
             sources_lost_before,
+            renumbered: std::mem::take(&mut self.renumbered),
             ..self.old.clone()
         };
         if !self.hits.is_empty() {

@@ -160,6 +160,24 @@ pub(crate) struct Erasing {
     pub(crate) arrivals: Arrivals,
 }
 
+/// Events of a file that have other arrival numbers in the store, where other events have theirs: the file may be put back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Renumbered {
+    /// The SHA-256 of the keys of all events in the file, by which it is known again.
+    pub(crate) file: [u8; 32],
+    /// In order, of consecutive numbers: the first one in the file, how many, and the first one in the store.
+    pub(crate) runs: Vec<(u64, u64, u64)>,
+}
+
+impl Renumbered {
+    /// The number in the store of an event of the file.
+    pub(crate) fn number(&self, arrival: u64) -> Option<u64> {
+        let behind = self.runs.partition_point(|(first, ..)| *first <= arrival);
+        let (first, count, new) = *self.runs.get(behind.checked_sub(1)?)?;
+        (arrival - first < count).then(|| new + (arrival - first))
+    }
+}
+
 /// What is live in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
@@ -180,6 +198,8 @@ pub(crate) struct Manifest {
     pub(crate) sources_lost_before: u64,
     /// Names of receipts that could not be read: `next_arrival` was moved on beyond whatever numbers they know of.
     pub(crate) beyond: BTreeSet<String>,
+    /// Events that `repair` gave new arrival numbers.
+    pub(crate) renumbered: Vec<Renumbered>,
     /// Names of files that were live once, and are to be removed.
     pub(crate) retired: BTreeSet<String>,
     /// What the store keeps to by itself.
@@ -228,6 +248,7 @@ impl Manifest {
             sources: Sources::new(),
             sources_lost_before: 0,
             beyond: BTreeSet::new(),
+            renumbered: Vec::new(),
             retired: BTreeSet::new(),
             settings: Settings::default(),
             history: Vec::new(),

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::content::{
-    BackupMark, LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources,
+    BackupMark, LogEntry, Manifest, ManifestFault, Renumbered, Section, SegmentEntry, SourceMark, Sources,
 };
 use super::deletion::{decode_deleted, decode_erasing, encode_deleted, encode_erasing, fit};
 use super::upkeep::{
     HISTORY_BYTES, decode_history, decode_settings, decode_traffic, encode_history, encode_settings,
     encode_traffic,
 };
-use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Trailer, encode_key};
+use crate::format::{
+    ALIGNMENT, Fields, NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Trailer, encode_key,
+};
 use crate::history::HISTORY_ENTRIES_MAX;
 use crate::settings::Settings;
 
@@ -38,6 +40,7 @@ const TRAFFIC: [u8; 8] = *b"traffic\0";
 const LINE: [u8; 8] = *b"line\0\0\0\0";
 const BACKUP: [u8; 8] = *b"backup\0\0";
 const BEYOND: [u8; 8] = *b"beyond\0\0";
+const RENUMBERED: [u8; 8] = *b"renumber";
 
 /// Bytes of a log's entry.
 const LOG_BYTES: usize = 24;
@@ -45,6 +48,10 @@ const LOG_BYTES: usize = 24;
 const SEGMENT_BYTES: usize = 104;
 /// Bytes of an entry for a segment with blocks in columns.
 const COLUMNS_BYTES: usize = 16;
+/// At least so many bytes has an entry for a file of which events have other numbers.
+const RENUMBERED_BYTES: usize = 40;
+/// Bytes of a run of such numbers.
+const RUN_BYTES: usize = 24;
 
 /// Appends all sections.
 pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
@@ -92,6 +99,11 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
     }
     if !manifest.beyond.is_empty() {
         put(out, BEYOND, 0, |out| encode_names(&manifest.beyond, out));
+    }
+    if !manifest.renumbered.is_empty() {
+        put(out, RENUMBERED, 0, |out| {
+            manifest.renumbered.iter().for_each(|file| encode_renumbered(file, out))
+        });
     }
     for section in manifest.unknown.iter().filter(|section| section.name != SETTINGS || !has_settings) {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
@@ -170,6 +182,7 @@ fn take_known(
         DELETED => manifest.deleted = decode_deleted(&mut at)?,
         ERASING => manifest.erasing = Some(decode_erasing(&mut at)?),
         BEYOND => manifest.beyond = take_names(&mut at)?,
+        RENUMBERED => manifest.renumbered = take_entries(&mut at, RENUMBERED_BYTES, decode_renumbered)?,
         LINE => manifest.line = at.u64()?,
         BACKUP => {
             let (line, number, time) = (at.u64()?, at.u64()?, at.u64()?);
@@ -288,6 +301,25 @@ fn count_columns(segments: &mut [SegmentEntry], columns: &[(u64, u32)]) -> bool 
         }
     }
     counted == columns.len()
+}
+
+fn encode_renumbered(renumbered: &Renumbered, out: &mut Vec<u8>) {
+    out.extend_from_slice(&renumbered.file);
+    out.extend_from_slice(&(renumbered.runs.len() as u64).to_le_bytes());
+    for field in renumbered.runs.iter().flat_map(|(first, count, new)| [first, count, new]) {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+}
+
+fn decode_renumbered(at: &mut Fields<'_>) -> Option<Renumbered> {
+    let (file, count) = (at.take()?, usize::try_from(at.u64()?).ok()?);
+    let mut fields = Fields(at.bytes(count.checked_mul(RUN_BYTES)?)?);
+    let runs = take_entries(&mut fields, RUN_BYTES, |at| Some((at.u64()?, at.u64()?, at.u64()?)))?;
+    let is_sound = |(first, count, new): &(u64, u64, u64)| {
+        [first, new].iter().all(|first| first.checked_add(*count).is_some_and(|end| end < NUMBER_MAX))
+    };
+    let in_order = || runs.is_sorted_by(|before, after| before.0 + before.1 <= after.0);
+    (runs.iter().all(is_sound) && in_order()).then_some(Renumbered { file, runs })
 }
 
 /// Appends where sources stood: in a manifest, and in a segment.

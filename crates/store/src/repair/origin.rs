@@ -1,6 +1,6 @@
 //! The files from which the events of a store come, so that others with the same arrival numbers can be held against them.
 
-use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::sync::Arc;
 
@@ -14,8 +14,23 @@ use crate::log::LogReader;
 use crate::manifest::LogEntry;
 use crate::segment::{Environment, Segment};
 
-/// Events by their arrival numbers: the instant and the document of each.
-pub(super) type Rivals<'a> = BTreeMap<u64, (u64, &'a [u8])>;
+/// An event of a stray, where the store has one of the same arrival number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rival {
+    /// The number.
+    pub(super) number: u64,
+    /// The place of the stray among all,
+    pub(super) stray: usize,
+    /// and the number of the event in it.
+    pub(super) own: u64,
+    /// What [`Origins::hash`] says of it.
+    pub(super) hash: u64,
+    /// Whether it is the one that the store has, once that is known.
+    pub(super) is_same: Option<bool>,
+}
+
+/// HEURISTIC: so many are held against the files of the store at once, in some 80 MB: each time they are read once.
+pub(super) const RIVALS_MAX: usize = 2 << 20;
 
 /// A file of which the store has events, and what it is called.
 pub(super) enum Origin {
@@ -27,35 +42,47 @@ pub(super) enum Origin {
 /// All of them, in the order in which they gave their events: of two with the same arrival number the store has that of the first. With each file go the
 /// least and the greatest number in it.
 #[derive(Default)]
-pub(super) struct Origins(Vec<(Origin, (u64, u64))>);
+pub(super) struct Origins {
+    files: Vec<(Origin, (u64, u64))>,
+    /// Nobody can make up events that it takes for the same.
+    hasher: RandomState,
+}
 
 impl Origins {
     pub(super) fn add(&mut self, origin: Origin, numbers: &RoaringTreemap) {
         if let (Some(least), Some(greatest)) = (numbers.min(), numbers.max()) {
-            self.0.push((origin, (least, greatest)));
+            self.files.push((origin, (least, greatest)));
         }
     }
 
-    /// The numbers of those of these events that are not the ones that the store has. Reads the files again that may have one of them.
-    pub(super) fn conflicts(
+    /// Of an event, by which it is known again while a repair lasts.
+    pub(super) fn hash(&self, instant: u64, document: &[u8]) -> u64 {
+        self.hasher.hash_one((instant, document))
+    }
+
+    /// Tells which of these are the events that the store has. Reads each file again that may have one of them.
+    pub(super) fn compare(
         &self,
-        mut rivals: Rivals<'_>,
+        rivals: &mut [Rival],
         environment: &Arc<Environment>,
-    ) -> Result<RoaringTreemap, OpenError> {
-        let mut conflicts = RoaringTreemap::new();
-        for (origin, (least, greatest)) in &self.0 {
-            if rivals.range(least..=greatest).next().is_none() {
+    ) -> Result<(), OpenError> {
+        rivals.sort_unstable_by_key(|rival| rival.number);
+        for (origin, (least, greatest)) in &self.files {
+            let start = rivals.partition_point(|rival| rival.number < *least);
+            let end = rivals.partition_point(|rival| rival.number <= *greatest);
+            let Some(rivals) = rivals.get_mut(start..end) else { continue };
+            if rivals.iter().all(|rival| rival.is_same.is_some()) {
                 continue;
             }
             origin.each(environment, |key, document| {
-                let rival = rivals.remove(&key.arrival);
-                if rival.is_some_and(|rival| rival != (key.instant, document)) {
-                    conflicts.insert(key.arrival);
-                }
+                let from = rivals.partition_point(|rival| rival.number < key.arrival);
+                let of_number = rivals.iter_mut().skip(from).take_while(|rival| rival.number == key.arrival);
+                let open = of_number.filter(|rival| rival.is_same.is_none());
+                open.for_each(|rival| rival.is_same = Some(rival.hash == self.hash(key.instant, document)));
             })?;
         }
-        if rivals.is_empty() {
-            return Ok(conflicts);
+        if rivals.iter().all(|rival| rival.is_same.is_some()) {
+            return Ok(());
         }
         let changed = io::Error::other("its files do not read as they did a moment ago; try again");
         Err(Failure::during(&*environment.directory, "", Operation::Read)(changed).into())

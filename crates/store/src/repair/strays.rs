@@ -1,40 +1,48 @@
 //! What strays hold that the store has lost comes back to it; the rest is kept in quarantine.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use roaring::RoaringTreemap;
 
-use super::origin::{Origin, Rivals};
+use super::origin::{Origin, RIVALS_MAX, Rival};
 use super::report::{LeftFile, RegainedFile};
 use super::{Logs, Lost, RECEIPT_DAMAGED, RECEIPTS_UNREADABLE, Work, changed};
 use crate::adopt::{Held, Stray};
 use crate::error::OpenError;
 use crate::format::{FileKind, Key, NUMBER_MAX};
-use crate::manifest::mark;
+use crate::manifest::{Renumbered, mark};
 use crate::marks::Arrivals;
 use crate::replay::beyond_lost;
 
 /// The events of a stray that may come back, by whether the store has one with the same arrival number.
-struct Sorted<'a> {
+#[derive(Default)]
+struct Sorted {
     /// How many there are, those included that may not.
     events: u64,
     free: RoaringTreemap,
-    rivals: Rivals<'a>,
+    rivals: Vec<Rival>,
 }
 
-impl<'a> Sorted<'a> {
-    fn of(held: &'a Held, known: &RoaringTreemap, may_come_back: impl Fn(Key) -> bool) -> Sorted<'a> {
-        let mut sorted = Sorted { events: 0, free: RoaringTreemap::new(), rivals: Rivals::new() };
-        for (key, document) in held.events() {
-            sorted.events += 1;
-            if !may_come_back(key) {
-                continue;
-            }
-            if known.contains(key.arrival) {
-                sorted.rivals.insert(key.arrival, (key.instant, document));
-            } else {
-                sorted.free.insert(key.arrival);
+/// The events of strays that the store has none of, though it has others of their numbers.
+#[derive(Default)]
+struct Conflicts {
+    /// By the places of strays, their numbers there.
+    numbers: BTreeMap<usize, RoaringTreemap>,
+    /// Numbers and hashes of all: another file may have the same event.
+    seen: BTreeSet<(u64, u64)>,
+}
+
+impl Conflicts {
+    /// Takes in those of these events that the store has under no number.
+    fn add(&mut self, mut rivals: Vec<Rival>) {
+        rivals.sort_unstable_by_key(|rival| (rival.stray, rival.own));
+        for of_one in rivals.chunk_by(|one, other| (one.stray, one.own) == (other.stray, other.own)) {
+            let Some(rival) = of_one.first() else { continue };
+            let is_there = of_one.iter().any(|rival| rival.is_same == Some(true));
+            if !is_there && self.seen.insert((rival.own, rival.hash)) {
+                self.numbers.entry(rival.stray).or_default().insert(rival.own);
             }
         }
-        sorted
     }
 }
 
@@ -82,9 +90,8 @@ impl Work<'_> {
         let mut came_back = false;
         let lost = self.lost();
         let is_damaged = !self.files.is_empty();
-        // Events of these strays, by their numbers, which are those of other events.
-        let mut conflicting = Vec::new();
-        for stray in strays {
+        let (mut rivals, mut conflicts) = (Vec::new(), Conflicts::default());
+        for (place, stray) in strays.iter().enumerate() {
             // Only where something is lost can it be in what was taken out.
             if stray.is_retired() && !is_damaged {
                 continue;
@@ -104,11 +111,11 @@ impl Work<'_> {
                 !gone.contains(key.arrival)
                     && (!stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key)))
             };
-            let mut sorted = Sorted::of(&held, &known, may_come_back);
+            let mut sorted = self.sort(&held, place, &known, &gone, may_come_back);
             if stray.is_retired() {
                 sorted.rivals.clear();
             }
-            let conflicts = self.origins.conflicts(std::mem::take(&mut sorted.rivals), &self.environment)?;
+            rivals.append(&mut sorted.rivals);
             known |= &sorted.free;
             match &held.sources {
                 Some(sources) => {
@@ -117,18 +124,65 @@ impl Work<'_> {
                 None if !sorted.free.is_empty() => self.untold = self.untold.max(known.max()),
                 None => {}
             }
-            came_back |= !stray.is_retired() && sorted.free.len() + conflicts.len() > 0;
-            self.take_stray(stray, &held, &sorted, conflicts.len())?;
+            came_back |= !stray.is_retired() && !sorted.free.is_empty();
+            self.take_stray(stray, &held, &sorted)?;
             self.origins.add(Origin::Stray(stray.clone()), &sorted.free);
-            if !conflicts.is_empty() {
-                conflicting.push((stray, conflicts));
+            if rivals.len() >= RIVALS_MAX || place + 1 == strays.len() {
+                self.origins.compare(&mut rivals, &self.environment)?;
+                conflicts.add(std::mem::take(&mut rivals));
             }
         }
         if let Some(greatest) = known.max() {
             logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
         }
-        self.renumber(&conflicting, logs)?;
+        for (place, numbers) in &conflicts.numbers {
+            if let Some(stray) = strays.get(*place) {
+                came_back = true;
+                self.renumber(stray, numbers, &known, logs)?;
+            }
+        }
         Ok(came_back)
+    }
+
+    /// The events of the stray at a place, held against what is known so far.
+    fn sort(
+        &self,
+        held: &Held,
+        stray: usize,
+        known: &RoaringTreemap,
+        gone: &Arrivals,
+        may_come_back: impl Fn(Key) -> bool,
+    ) -> Sorted {
+        let mut sorted = Sorted::default();
+        let before = self.renumbered_of(held);
+        for (key, document) in held.events() {
+            sorted.events += 1;
+            if !may_come_back(key) {
+                continue;
+            }
+            if !known.contains(key.arrival) {
+                sorted.free.insert(key.arrival);
+                continue;
+            }
+            let new = number_of(&before, key.arrival);
+            if new.is_some_and(|new| gone.contains(new)) {
+                continue;
+            }
+            let hash = self.origins.hash(key.instant, document);
+            let numbers = [Some(key.arrival), new.filter(|new| known.contains(*new))];
+            let rival = |number| Rival { number, stray, own: key.arrival, hash, is_same: None };
+            sorted.rivals.extend(numbers.into_iter().flatten().map(rival));
+        }
+        sorted
+    }
+
+    /// Which new numbers events of this file have, the latest first.
+    fn renumbered_of(&self, held: &Held) -> Vec<Renumbered> {
+        if self.renumbered.is_empty() {
+            return Vec::new();
+        }
+        let file = held.known_by();
+        self.renumbered.iter().rev().filter(|renumbered| renumbered.file == file).cloned().collect()
     }
 
     /// Whether it is a damaged log of the manifest, which is told of and kept with the damaged files.
@@ -138,19 +192,12 @@ impl Work<'_> {
     }
 
     /// Takes in the free events of a stray; those that conflict with others of the store come later.
-    fn take_stray(
-        &mut self,
-        stray: &Stray,
-        held: &Held,
-        sorted: &Sorted<'_>,
-        conflicts: u64,
-    ) -> Result<(), OpenError> {
+    fn take_stray(&mut self, stray: &Stray, held: &Held, sorted: &Sorted) -> Result<(), OpenError> {
         let Sorted { free, events, .. } = sorted;
         if stray.is_retired() && free.is_empty() {
             return Ok(());
         }
-        let regained = free.len() + conflicts;
-        self.events += regained;
+        self.events += free.len();
         let quarantined = match held.entry.filter(|_| free.len() == *events) {
             Some(entry) => {
                 self.segments.push(entry);
@@ -168,9 +215,9 @@ impl Work<'_> {
         };
         self.unnamed.push(RegainedFile {
             file: self.directory.path(&stray.name),
-            regained,
-            renumbered: conflicts,
-            known: events - regained,
+            regained: free.len(),
+            renumbered: 0,
+            known: events - free.len(),
             damage: held.damage.clone(),
             quarantined,
             is_foreign: false,
@@ -178,30 +225,55 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Gives events new arrival numbers whose own ones other events of the store have: an older manifest was put in the place of a newer one while events were
-    /// appended. No other file can have the new numbers, not even one that cannot be read.
+    /// Gives events of a stray new arrival numbers, as other events of the store have their own: an older manifest was put in the place of a newer one while events were
+    /// appended. No other file can have the new numbers, not even one that cannot be read. Those that an earlier repair gave numbers, and that are lost, get these again.
     fn renumber(
         &mut self,
-        conflicting: &[(&Stray, RoaringTreemap)],
+        stray: &Stray,
+        numbers: &RoaringTreemap,
+        known: &RoaringTreemap,
         logs: &mut Logs<'_>,
     ) -> Result<(), OpenError> {
-        for (place, (stray, numbers)) in conflicting.iter().enumerate() {
-            if place == 0 {
-                logs.next_arrival = beyond_lost(logs.next_arrival);
-            }
-            if logs.next_arrival + numbers.len() >= NUMBER_MAX {
-                let none_left = "no arrival numbers are left for its events; move it out of the store";
-                return Err(changed(self.directory, &stray.name, none_left).into());
-            }
-            let held = Held::in_stray(stray, &self.environment)?;
-            let events = held.events().filter(|(key, _)| numbers.contains(key.arrival));
-            let events: Vec<(Key, &[u8])> = (logs.next_arrival..)
-                .zip(events)
-                .map(|(arrival, (key, document))| (Key { arrival, ..key }, document))
-                .collect();
-            self.write(&events)?;
-            logs.next_arrival += events.len() as u64;
+        let held = Held::in_stray(stray, &self.environment)?;
+        let before = self.renumbered_of(&held);
+        let again = |number| number_of(&before, number).filter(|new| !known.contains(*new));
+        let first_time = Arrivals::of(numbers.iter().filter(|number| again(*number).is_none()).collect());
+        if !first_time.is_empty() {
+            logs.next_arrival = beyond_lost(logs.next_arrival);
+        }
+        if logs.next_arrival + first_time.len() >= NUMBER_MAX {
+            let none_left = "no arrival numbers are left for its events; move it out of the store";
+            return Err(changed(self.directory, &stray.name, none_left).into());
+        }
+        let mut renumbered = Renumbered { file: held.known_by(), runs: Vec::new() };
+        for (first, count) in first_time.stretches {
+            renumbered.runs.push((first, count, logs.next_arrival));
+            logs.next_arrival += count;
+        }
+        let events = held.events().filter(|(key, _)| numbers.contains(key.arrival));
+        let mut events: Vec<(Key, &[u8])> = events
+            .filter_map(|(key, document)| {
+                let arrival = renumbered.number(key.arrival).or_else(|| again(key.arrival))?;
+                Some((Key { arrival, ..key }, document))
+            })
+            .collect();
+        events.sort_unstable_by_key(|(key, _)| *key);
+        self.write(&events)?;
+        if !renumbered.runs.is_empty() {
+            self.renumbered.push(renumbered);
+        }
+        self.events += numbers.len();
+        let path = self.directory.path(&stray.name);
+        if let Some(told) = self.unnamed.iter_mut().find(|told| told.file == path) {
+            told.regained += numbers.len();
+            told.renumbered = numbers.len();
+            told.known -= numbers.len();
         }
         Ok(())
     }
+}
+
+/// The number that the latest of these tells of an event.
+fn number_of(renumbered: &[Renumbered], arrival: u64) -> Option<u64> {
+    renumbered.iter().find_map(|renumbered| renumbered.number(arrival))
 }

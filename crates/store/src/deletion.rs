@@ -342,6 +342,18 @@ impl Inner {
         let below = writer.replayed.next_arrival;
         let snapshot = Snapshot { state: self.state() };
         drop((writer, sealing));
+        self.name_next_arrival(below)?;
         Ok(snapshot.prove(below, gone, may_go_on)?)
+    }
+
+    /// Sees to it that the manifest knows of all numbers that a receipt does, also of those that went to a batch that could not be stored, or that a damaged log may have lost: otherwise
+    /// it would pass for an older one.
+    fn name_next_arrival(&self, next_arrival: u64) -> Result<(), DeleteError> {
+        let mut writer = self.lock_manifest();
+        if writer.manifest.next_arrival < next_arrival {
+            let manifest = Manifest { next_arrival, ..writer.manifest.clone() };
+            self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
+        }
+        Ok(())
     }
 }

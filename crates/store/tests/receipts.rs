@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use support::refusing::{Ask, Refusing, unreadable};
 use support::{append_rows, codec, names, open, row, rows, tiny};
-use tamias_store::io::{Directory, Simulated};
+use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
 use tamias_store::{Event, Key, Reader, Repair, Store, UnnamedKind};
 
 fn repair(folder: &Simulated) -> Repair {
@@ -145,6 +145,70 @@ fn a_receipt_that_cannot_be_read_is_named() {
     let name = receipts.list().unwrap().pop().unwrap();
     receipts.open_for_writing(&name).unwrap().write_at(50, &[0x55; 8]).unwrap();
     assert_eq!(named(Arc::new(folder.clone())), [(receipts.path(&name), kind)]);
+}
+
+/// The receipt seemed to know of later events than the list of files did, so that an older list seemed to be there: nothing told of the numbers that the batch had taken.
+#[test]
+fn a_receipt_after_a_batch_that_failed_is_not_ahead_of_the_list_of_files() {
+    let mut failed = 0;
+    for at in 0.. {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        append_rows(&store, 0..20);
+        store.seal().unwrap();
+        let calls = folder.calls();
+        folder.fail(Some(Fault { at: calls + at, forever: false, kind: FaultKind::NoSpace }));
+        let (bytes, mut events) = (row(20).2, Vec::new());
+        (0..20).for_each(|n| events.push(Event { instant: 20 + n, bytes: &bytes }));
+        let appended = store.append_sealed(&events, None);
+        let was_called = folder.calls() - calls > at;
+        folder.fail(None);
+        let (Err(_), true) = (appended, was_called) else {
+            if was_called {
+                continue;
+            }
+            break;
+        };
+        failed += 1;
+        let ahead = |folder: &Simulated| {
+            let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap();
+            assert_eq!(reader.snapshot().unwrap().verify().unwrap(), []);
+            reader.unnamed().unwrap().into_iter().filter(|file| file.kind == UnnamedKind::Receipt).count()
+        };
+        assert_eq!(store.delete(&[Key { instant: 3, arrival: 3 }]).map(|deleted| deleted.events).unwrap(), 1);
+        assert!(store.erase().unwrap().receipt.is_some());
+        assert_eq!(ahead(&folder), 0, "call {at}");
+        drop(store);
+        assert_eq!(ahead(&folder), 0, "call {at}, closed");
+        assert_eq!(repair(&folder).rebuilt, None);
+        let store = open(&folder, &tiny()).unwrap();
+        let arrival = store.append(&[Event { instant: 1000, bytes: b"new" }]).unwrap().start;
+        assert!((20..=40).contains(&arrival), "{arrival}");
+    }
+    assert!(failed > 3, "{failed}");
+}
+
+/// Nobody knows how many events a damaged log has lost, so numbers move on, and no manifest told of that.
+#[test]
+fn a_receipt_beside_a_damaged_log_is_not_ahead_of_the_list_of_files() {
+    let whole = Simulated::new();
+    let store = open(&whole, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    store.seal().unwrap();
+    append_rows(&store, 20..30);
+    drop(store);
+    let log = names(&whole, ".log").pop().unwrap();
+    for at in [48, 300, 900] {
+        let folder = Simulated::with(whole.medium());
+        folder.open_for_writing(&log).unwrap().write_at(at, &[0x55; 40]).unwrap();
+        let store = open(&folder, &tiny()).unwrap();
+        store.delete(&[Key { instant: 3, arrival: 3 }]).unwrap();
+        assert!(store.erase().unwrap().receipt.is_some(), "{at}");
+        drop(store);
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap();
+        assert!(!reader.snapshot().unwrap().verify().unwrap().is_empty());
+        assert_eq!(reader.unnamed().unwrap(), [], "{at}");
+    }
 }
 
 /// A repair listed them three times, and an opening once.

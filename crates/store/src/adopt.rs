@@ -41,6 +41,11 @@ impl Stray {
         self.named.is_some()
     }
 
+    /// The name that it has in quarantine: one that a manifest names may have been renamed.
+    pub(crate) fn kept_name(&self) -> String {
+        if self.is_named() { self.kind.name(self.number) } else { self.name.clone() }
+    }
+
     /// Whether the manifest retires it: it is a stray only if the store has lost what it holds.
     pub(crate) fn is_retired(&self) -> bool {
         self.found == UnnamedKind::Retired

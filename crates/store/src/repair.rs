@@ -494,8 +494,8 @@ impl<'a> Work<'a> {
             if back == 0 {
                 self.events += kept;
                 are_copied |= !damage.is_empty();
+                self.tell_renamed(&name, kept);
             }
-            self.tell_renamed(&name, if back == 0 { kept } else { 0 });
             if self.misnamed.contains_key(&name) || damage.iter().any(|part| part.events.is_none()) {
                 // One that was renamed may be a copy that lacks the latest events: their numbers stay theirs.
                 logs.next_arrival = beyond_lost(logs.next_arrival);

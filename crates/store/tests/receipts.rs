@@ -50,6 +50,34 @@ fn under_an_older_manifest() -> Simulated {
     folder
 }
 
+/// Twenty rows in a log, under the manifest that was there before each third one was erased.
+fn with_an_older_log() -> Simulated {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..20);
+    drop(store);
+    let older = Simulated::with(folder.medium());
+    let store = open(&folder, &tiny()).unwrap();
+    erase(&store, (0..20).filter(|n| n % 3 == 0));
+    drop(store);
+    let restored = [".manifest", ".segment", ".log"];
+    for ending in restored {
+        names(&folder, ending).iter().for_each(|name| folder.remove(name).unwrap());
+    }
+    for ending in restored {
+        names(&older, ending).iter().for_each(|name| put_back(&folder, &older, name));
+    }
+    folder
+}
+
+/// Damages the document of a row in a log.
+fn spoil(folder: &Simulated, log: &str, n: u64) {
+    let bytes = folder.open(log).unwrap().read_range(0, 10_000).unwrap();
+    let lost = row(n).2;
+    let at = bytes.windows(lost.len()).position(|window| window == lost).unwrap();
+    folder.open_for_writing(log).unwrap().write_at(at as u64, b"X").unwrap();
+}
+
 /// They were given to new events, which the next repair took for the erased ones.
 #[test]
 fn numbers_of_erased_events_are_not_given_again_while_a_receipt_cannot_be_read() {
@@ -227,29 +255,42 @@ fn receipts_are_listed_once_by_an_opening_and_once_by_a_repair() {
     assert_eq!(listed.load(Relaxed), 1);
 }
 
+/// It was told of twice, and kept under the name that somebody had given it.
+#[test]
+fn a_renamed_log_of_erased_events_is_told_of_once_and_kept_under_its_own_name() {
+    for is_damaged in [false, true] {
+        let folder = with_an_older_log();
+        let log = names(&folder, ".log").pop().unwrap();
+        if is_damaged {
+            spoil(&folder, &log, 4);
+        }
+        let renamed = "00000000000000ff.log";
+        folder.rename(&log, renamed).unwrap();
+        let plan =
+            || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), true, &mut |_, _| ()).unwrap();
+        let (planned, done) = (plan(), repair(&folder));
+        assert_eq!(planned, done);
+        let left = 13 - u64::from(is_damaged);
+        assert_eq!((done.erased_again, done.events), (7, left));
+        let kept = folder.path("quarantine").join(&log);
+        let told = done.unnamed.iter().map(|file| (&file.file, file.regained, &file.quarantined));
+        let told: Vec<_> =
+            told.chain(done.files.iter().map(|file| (&file.file, file.kept, &file.quarantined))).collect();
+        let file = folder.path(if is_damaged { &log } else { renamed });
+        assert_eq!(told, [(&file, left, &Some(kept))]);
+        let again = repair(&folder);
+        assert_eq!((again.files, again.unnamed, again.rebuilt), (vec![], vec![], None), "once is enough");
+        let expected = (0..20).filter(|n| n % 3 > 0 && !(is_damaged && *n == 4)).map(row);
+        assert!(rows(&open(&folder, &tiny()).unwrap().snapshot()).into_iter().eq(expected));
+    }
+}
+
 /// They were copied with what was whole in the log, and deleted by a second repair only.
 #[test]
 fn erased_events_in_a_log_that_is_damaged_too_go_with_the_first_repair() {
-    let folder = Simulated::new();
-    let store = open(&folder, &tiny()).unwrap();
-    append_rows(&store, 0..20);
-    drop(store);
-    let older = Simulated::with(folder.medium());
-    let store = open(&folder, &tiny()).unwrap();
-    erase(&store, (0..20).filter(|n| n % 3 == 0));
-    drop(store);
-    let restored = [".manifest", ".segment", ".log"];
-    for ending in restored {
-        names(&folder, ending).iter().for_each(|name| folder.remove(name).unwrap());
-    }
-    for ending in restored {
-        names(&older, ending).iter().for_each(|name| put_back(&folder, &older, name));
-    }
+    let folder = with_an_older_log();
     let log = names(&folder, ".log").pop().unwrap();
-    let bytes = folder.open(&log).unwrap().read_range(0, 10_000).unwrap();
-    let lost = row(4).2;
-    let at = bytes.windows(lost.len()).position(|window| window == lost).unwrap();
-    folder.open_for_writing(&log).unwrap().write_at(at as u64, b"X").unwrap();
+    spoil(&folder, &log, 4);
 
     let plan = || Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), true, &mut |_, _| ()).unwrap();
     let (planned, done) = (plan(), repair(&folder));

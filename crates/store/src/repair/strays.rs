@@ -187,7 +187,7 @@ impl Work<'_> {
 
     /// Whether it is a damaged log of the manifest, which is told of and kept with the damaged files.
     fn is_told(&self, stray: &Stray) -> bool {
-        let own = self.directory.path(&stray.kind.name(stray.number));
+        let own = self.directory.path(&stray.kept_name());
         stray.is_named() && self.files.iter().any(|told| told.file == own)
     }
 
@@ -209,8 +209,8 @@ impl Work<'_> {
                 if self.is_told(stray) {
                     return Ok(());
                 }
-                self.quarantined.insert(stray.name.clone());
-                self.keep(&stray.name)?
+                self.quarantined.insert(stray.kept_name());
+                self.keep(&stray.kept_name())?
             }
         };
         self.unnamed.push(RegainedFile {

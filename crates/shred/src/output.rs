@@ -11,6 +11,9 @@ pub(crate) trait Sink {
     /// How many bytes came.
     fn len(&self) -> usize;
 
+    /// Takes bytes that came before once more: those from `from` on up to `to`.
+    fn again(&mut self, from: usize, to: usize) -> Result<(), DecodeError>;
+
     /// Takes bytes.
     #[inline(always)]
     fn push(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
@@ -120,12 +123,38 @@ impl Sink for Output {
     fn len(&self) -> usize {
         self.length
     }
+
+    #[inline]
+    fn again(&mut self, from: usize, to: usize) -> Result<(), DecodeError> {
+        let length = to.wrapping_sub(from);
+        if length > self.limit - self.length {
+            return Err(malformed("its documents are longer than it says"));
+        }
+        let start = self.length;
+        if length <= SLACK
+            && let Some(block) = self.bytes.get(from..).and_then(|rest| rest.first_chunk::<SLACK>()).copied()
+            && let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<SLACK>())
+        {
+            *place = block;
+        } else {
+            if to > start {
+                return Err(malformed("a text outside its bytes"));
+            }
+            if self.bytes.len() < start + length {
+                self.grow(start + length);
+            }
+            self.bytes.copy_within(from..to, start);
+        }
+        self.length += length;
+        Ok(())
+    }
 }
 
 /// Compares a document that is put together with the one that it should be, piece by piece where it stands.
 #[derive(Debug)]
 pub(crate) struct Comparison<'d> {
-    /// What is to come.
+    document: &'d [u8],
+    /// What is to come of it.
     rest: &'d [u8],
     /// How many bytes came.
     length: usize,
@@ -150,7 +179,7 @@ const FIRST: [u128; COMPARED + 1] = {
 impl<'d> Comparison<'d> {
     /// Nothing came yet.
     pub(crate) fn with(document: &'d [u8]) -> Comparison<'d> {
-        Comparison { rest: document, length: 0, unequal: 0 }
+        Comparison { document, rest: document, length: 0, unequal: 0 }
     }
 
     /// Whether exactly the document came.
@@ -184,6 +213,15 @@ impl Sink for Comparison<'_> {
     fn len(&self) -> usize {
         self.length
     }
+
+    /// What came is what the document has there, or it differs already.
+    #[inline(always)]
+    fn again(&mut self, from: usize, to: usize) -> Result<(), DecodeError> {
+        match self.unequal {
+            0 => self.push_range(self.document, from, to),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -193,15 +231,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_of_all_lengths_stand_one_after_another(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..20), extra in 0..40usize) {
-            let whole = pieces.concat();
+        fn pieces_of_all_lengths_stand_one_after_another(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..20), extra in 0..40usize, from in any::<prop::sample::Index>()) {
+            let once = pieces.concat();
+            let whole = [&once[..], &once[from.index(once.len() + 1)..]].concat();
             let mut out = Output::new(whole.len());
+            let again = once.len() - (whole.len() - once.len());
             let mut from = 0;
             for piece in &pieces {
                 // From within the whole, where others follow, and alone.
                 if extra % 2 == 0 { out.push(piece).unwrap() } else { out.push_range(&whole, from, from + piece.len()).unwrap() }
                 from += piece.len();
             }
+            out.again(again, once.len()).unwrap();
+            prop_assert!(out.again(0, 1).is_err() || whole.is_empty());
             prop_assert!(out.push(&vec![0; extra + 1]).is_err());
             prop_assert_eq!(out.into_bytes(), whole);
         }
@@ -210,7 +252,9 @@ mod tests {
         fn pieces_are_compared_with_what_stands_at_their_place(
             pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..20), at in any::<prop::sample::Index>(), how in 0..4u8,
         ) {
-            let whole = pieces.concat();
+            let once = pieces.concat();
+            let again = once.len() / 3..once.len() / 2;
+            let whole = [&once[..], &once[again.clone()]].concat();
             let mut other = whole.clone();
             match how {
                 0 if !other.is_empty() => other[at.index(whole.len())] ^= 1,
@@ -224,8 +268,9 @@ mod tests {
                 if how == 3 { comparison.push(piece).unwrap() } else { comparison.push_range(&whole, from, from + piece.len()).unwrap() }
                 from += piece.len();
             }
+            comparison.again(again.start, again.end).unwrap();
             prop_assert_eq!(comparison.is_equal(), other == whole);
-            prop_assert!(comparison.push_range(&whole, from, from + 1).is_err());
+            prop_assert!(comparison.push_range(&whole, whole.len(), whole.len() + 1).is_err());
         }
     }
 }

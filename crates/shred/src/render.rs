@@ -1,7 +1,7 @@
 //! Puts documents together: runs the program of each document's shape over the columns.
 
 use crate::column::{LOST, Ready};
-use crate::encoding::templates::Filling;
+use crate::encoding::templates::{Filling, ReadyTemplates};
 use crate::error::{DecodeError, malformed};
 use crate::output::Sink;
 use crate::program::Program;
@@ -31,9 +31,22 @@ pub(crate) struct Renderer<'r, 'f> {
     elements: Vec<usize>,
     /// How many holes of templates may still be filled: what fills one is a byte at least.
     steps: usize,
+    /// For each column the text by template that was put together last.
+    last: Vec<Made>,
+    /// Tells what is put together now from what was before.
+    round: u32,
     /// The column whose values are noted, and where they begin and end.
     noting: usize,
     noted: Vec<(u32, u32)>,
+}
+
+/// A text that was put together, and where it stands in what came out since.
+#[derive(Clone, Copy, Debug, Default)]
+struct Made {
+    round: u32,
+    index: u32,
+    from: u32,
+    to: u32,
 }
 
 const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
@@ -55,6 +68,8 @@ impl<'r, 'f> Renderer<'r, 'f> {
             arrays,
             elements,
             steps,
+            last: vec![Made::default(); columns.len()],
+            round: 0,
             noting: usize::MAX,
             noted: Vec::new(),
         }
@@ -72,9 +87,14 @@ impl<'r, 'f> Renderer<'r, 'f> {
     }
 
     /// Puts together the next element of a list: of the first, the next document.
-    ///
-    /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
     pub(crate) fn next(&mut self, list: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
+        // What came out before may be gone.
+        self.round = self.round.wrapping_add(1);
+        self.element(list, out)
+    }
+
+    /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
+    fn element(&mut self, list: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         let program = self.begin(list)?;
         for piece in &program.pieces {
             if !piece.literal.is_empty() {
@@ -123,22 +143,39 @@ impl<'r, 'f> Renderer<'r, 'f> {
         Ok(())
     }
 
-    /// Puts a value together. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
-    /// bounded by `steps`.
+    /// Puts a value together.
+    #[inline(always)]
     fn value(&mut self, column: usize, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
-        let columns = self.columns;
-        let values = columns.get(column).ok_or(MISSING_VALUE)?;
-        let templated = match values {
-            Ready::Texts(texts) => return texts.append(index, out),
-            Ready::Lost(_) => return out.push(&[LOST]),
-            Ready::Templated(templated) => templated,
-        };
+        match self.columns.get(column) {
+            Some(Ready::Texts(texts)) => texts.append(index, out),
+            Some(Ready::Templated(templated)) => self.templated(column, templated, index, out),
+            Some(Ready::Lost(_)) => out.push(&[LOST]),
+            None => Err(MISSING_VALUE),
+        }
+    }
+
+    /// Puts a text by template together. It refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
+    /// bounded by `steps`. What came out already is taken from there: of events with hundreds of addresses each shows others of them.
+    fn templated(
+        &mut self,
+        column: usize,
+        templated: &'r ReadyTemplates<'f>,
+        index: usize,
+        out: &mut impl Sink,
+    ) -> Result<(), DecodeError> {
+        let from = out.len();
+        let made = self.last.get(column).copied().unwrap_or_default();
+        if made.round == self.round && made.index as usize == index {
+            return out.again(made.from as usize, made.to as usize);
+        }
         let (template, nth) = templated.get(index).ok_or(MISSING_VALUE)?;
         self.steps =
             self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;
         let mut start = 0;
         for (end, filling) in &template.pieces {
-            out.push_range(&template.literals, start, *end)?;
+            if start < *end {
+                out.push_range(&template.literals, start, *end)?;
+            }
             start = *end;
             match filling {
                 Filling::Own(values) => values.append(nth, out)?,
@@ -148,7 +185,13 @@ impl<'r, 'f> Renderer<'r, 'f> {
                 }
             }
         }
-        out.push_range(&template.literals, start, template.end)
+        if start < template.end {
+            out.push_range(&template.literals, start, template.end)?;
+        }
+        if let Some(last) = self.last.get_mut(column) {
+            *last = Made { round: self.round, index: index as u32, from: from as u32, to: out.len() as u32 };
+        }
+        Ok(())
     }
 
     fn array(&mut self, list: usize, nth: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
@@ -165,7 +208,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
             if element > 0 {
                 out.push(b",")?;
             }
-            self.next(list, out)?;
+            self.element(list, out)?;
         }
         out.push(b"]")
     }

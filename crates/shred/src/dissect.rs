@@ -123,7 +123,8 @@ pub(crate) struct Dissector<'d, 'e> {
     paths: PathIndex<'d>,
     /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
-    columns: HashMap<(u32, Leaf), u32, FixedState>,
+    /// For each path the column of each kind, counted from 1; 0 where there is none.
+    columns: Vec<[u32; Leaf::COLUMNS]>,
     lists: HashMap<u32, u32, FixedState>,
     seen: Seen,
     /// The values of the scopes that are open, innermost last.
@@ -150,7 +151,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
             spare,
             paths: PathIndex::default(),
             by_hash: HashMap::default(),
-            columns: HashMap::default(),
+            columns: Vec::new(),
             lists: HashMap::from_iter([(ROOT, 0)]),
             seen: Seen::default(),
             in_vain: 0,
@@ -304,6 +305,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
 
     fn add_shape(&mut self, list: u32, tokens: Vec<Token>, hash: u64) -> u32 {
         let mut layout = Layout::with_room(tokens.len());
+        self.columns.resize(self.paths.len() + 1, [0; _]);
         for token in &tokens {
             match *token {
                 Token::Leaf(path, Leaf::Array) => {
@@ -318,16 +320,17 @@ impl<'d, 'e> Dissector<'d, 'e> {
                     layout.push_list(list, &mut self.seen);
                 }
                 Token::Leaf(path, kind) if kind.has_column() => {
-                    let columns = &mut self.out.columns;
-                    let column = *self.columns.entry((path, kind)).or_insert(columns.len() as u32);
-                    if column as usize == columns.len() {
+                    let known = &mut self.columns[path as usize][kind as usize];
+                    if *known == 0 {
                         let name = self.paths.name(path);
                         let mut values = self.spare.take(name, kind);
                         if matches!(kind, Leaf::Whole | Leaf::Fraction) {
                             values.texts.keep_all();
                         }
-                        columns.push(RawColumn { path, kind, name, values });
+                        self.out.columns.push(RawColumn { path, kind, name, values });
+                        *known = self.out.columns.len() as u32;
                     }
+                    let column = *known - 1;
                     layout.push_column(column, &mut self.seen);
                 }
                 _ => {}

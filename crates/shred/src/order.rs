@@ -24,9 +24,8 @@ const KINDS: u64 = 2 + Leaf::ALL.len() as u64;
 pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clone, out: &mut Vec<u8>) {
     // Most shapes have keys that no other one has, and are written in their own order.
     let mut alike: HashMap<u64, usize, FixedState> = HashMap::default();
-    for tokens in shapes.clone() {
-        *alike.entry(in_any_order(tokens)).or_default() += 1;
-    }
+    let names: Vec<u64> = shapes.clone().map(in_any_order).collect();
+    names.iter().for_each(|name| *alike.entry(*name).or_default() += 1);
     let mut sets: HashMap<Vec<Token>, usize, RandomState> = HashMap::default();
     let mut count = 0;
     let mut written = Vec::new();
@@ -34,8 +33,8 @@ pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clo
     let mut symbols = Vec::new();
     let mut followers = Followers::default();
     put(&mut heads, shapes.len() as u64);
-    for tokens in shapes {
-        if alike.get(&in_any_order(tokens)) == Some(&1) {
+    for (tokens, name) in shapes.zip(names) {
+        if alike.get(&name) == Some(&1) {
             write_tokens(tokens, &mut written);
             put(&mut heads, count * 2);
             count += 1;

@@ -6,6 +6,7 @@ use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
 use crate::hash;
 use crate::limits::{PATH_DEPTH_MAX, PATHS_MAX};
+use crate::texts::same;
 
 /// The outermost object's path.
 pub(crate) const ROOT: u32 = 0;
@@ -154,6 +155,8 @@ pub(crate) struct PathIndex<'k> {
     names: Vec<u64>,
     /// The paths but the root, by the hashes of their names.
     known: HashTable<u32>,
+    /// The path that was asked for last: most shapes have their keys in the order in which an earlier one had them.
+    last: u32,
 }
 
 impl<'k> PathIndex<'k> {
@@ -179,10 +182,22 @@ impl<'k> PathIndex<'k> {
     }
 
     /// The path of a step from another, made if there is none; nothing where there are too many already.
+    #[inline]
     pub(crate) fn child(&mut self, parent: u32, step: Step<&'k [u8]>) -> Option<u32> {
+        let is_next = match self.paths.steps.get(self.last as usize) {
+            Some((other, Step::Key(known))) if *other == parent => {
+                matches!(step, Step::Key(key) if same(known, key))
+            }
+            _ => false,
+        };
+        self.last = if is_next { self.last + 1 } else { self.child_by_name(parent, step)? };
+        Some(self.last)
+    }
+
+    fn child_by_name(&mut self, parent: u32, step: Step<&'k [u8]>) -> Option<u32> {
         let key = if let Step::Key(key) = step { key } else { b"[]" };
         let name = hash::of_next(self.name(parent), key);
-        let PathIndex { paths: Paths { steps }, names, known } = self;
+        let PathIndex { paths: Paths { steps }, names, known, .. } = self;
         if let Some(path) = known.find(name, |path| steps.get(*path as usize - 1) == Some(&(parent, step))) {
             return Some(*path);
         }

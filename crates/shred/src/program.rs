@@ -1,9 +1,7 @@
 //! Shapes as programs: literal text, and between the slots whose values stand in columns.
 
-use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::ops::Range;
-
-use foldhash::fast::FixedState;
 
 use crate::directory::Unread;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
@@ -33,12 +31,24 @@ const LITERAL_BYTES: usize = 16;
 
 /// Which columns and lists there are, by path.
 #[derive(Debug)]
-pub(crate) struct Places {
-    columns: HashMap<(u32, Leaf), u32, FixedState>,
-    /// The list of the arrays at a path, which is that of the elements' parent.
-    arrays: HashMap<u32, u32, FixedState>,
-    /// The list of the elements with a path.
-    elements: HashMap<u32, u32, FixedState>,
+pub(crate) struct Places(Vec<Place>);
+
+/// What there is at a path.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// The column of each kind.
+    columns: [Option<Number>; Leaf::COLUMNS],
+    /// The list of the arrays at this path, which is that of the elements' parent.
+    arrays: Option<Number>,
+    /// The list of the elements with this path.
+    elements: Option<Number>,
+}
+
+/// The number of a column or a list, and one more: so a place takes half of the memory.
+type Number = NonZeroU32;
+
+fn number(of: u32) -> Option<Number> {
+    NonZeroU32::new(of.wrapping_add(1))
 }
 
 /// How many values and arrays the shapes of a list have: by the shape's code, those that have any.
@@ -50,40 +60,66 @@ pub(crate) struct Census {
 
 impl Places {
     pub(crate) fn of(directory: &Unread) -> Result<Places, DecodeError> {
-        let mut places =
-            Places { columns: HashMap::default(), arrays: HashMap::default(), elements: HashMap::default() };
-        for (number, column) in (0..).zip(&directory.columns) {
-            if places.columns.insert((column.path, column.kind), number).is_some() {
+        let mut places = vec![Place::default(); directory.paths.len()];
+        for (column, of) in directory.columns.iter().zip(0..) {
+            let place = places.get_mut(column.path as usize).ok_or(NO_COLUMN)?;
+            let column = place.columns.get_mut(column.kind as usize).ok_or(NO_COLUMN)?;
+            if std::mem::replace(column, number(of)).is_some() {
                 return Err(malformed("two columns of one path and kind"));
             }
         }
-        for (number, list) in (0..).zip(&directory.lists) {
+        for (list, of) in directory.lists.iter().zip(0..) {
             let parent = match directory.paths.step(list.path) {
                 None => None,
                 Some((parent, Step::Element)) => Some(parent),
                 Some((_, Step::Key(_))) => return Err(malformed("a list that is no array")),
             };
-            let known = parent.and_then(|parent| places.arrays.insert(parent, number));
-            if known.is_some() || places.elements.insert(list.path, number).is_some() {
+            let arrays =
+                parent.and_then(|parent| places.get_mut(parent as usize)).map(|place| &mut place.arrays);
+            let known = arrays.and_then(|arrays| std::mem::replace(arrays, number(of)));
+            let elements = places.get_mut(list.path as usize).map(|place| &mut place.elements);
+            if known.is_some()
+                || elements.and_then(|elements| std::mem::replace(elements, number(of))).is_some()
+            {
                 return Err(malformed("two lists of one path"));
             }
         }
-        Ok(places)
+        Ok(Places(places))
     }
 
     /// What they take in memory, in bytes, about.
     pub(crate) fn held_bytes(&self) -> usize {
-        let Places { columns, arrays, elements } = self;
-        size_of::<((u32, Leaf), u32)>() * columns.capacity()
-            + size_of::<(u32, u32)>() * (arrays.capacity() + elements.capacity())
+        size_of::<Place>() * self.0.capacity()
+    }
+
+    #[inline(always)]
+    fn at(&self, path: u32) -> Option<&Place> {
+        self.0.get(path as usize)
+    }
+
+    /// The column of a path and kind.
+    #[inline(always)]
+    pub(crate) fn column(&self, path: u32, kind: Leaf) -> Option<u32> {
+        Some(self.at(path)?.columns.get(kind as usize).copied()??.get() - 1)
+    }
+
+    /// The list of the arrays at a path.
+    #[inline(always)]
+    fn arrays(&self, path: u32) -> Option<u32> {
+        Some(self.at(path)?.arrays?.get() - 1)
+    }
+
+    /// The list of the elements with a path.
+    fn elements(&self, path: u32) -> Option<u32> {
+        Some(self.at(path)?.elements?.get() - 1)
     }
 
     /// The list to whose elements the values of a path belong.
     pub(crate) fn list_of(&self, path: u32, paths: &Paths<Box<[u8]>>) -> Option<u32> {
         let mut at = path;
         loop {
-            if let Some(list) = self.elements.get(&at) {
-                return Some(*list);
+            if let Some(list) = self.elements(at) {
+                return Some(list);
             }
             at = paths.step(at)?.0;
         }
@@ -97,8 +133,8 @@ impl Places {
             for token in directory.shapes.get(*shape as usize).into_iter().flatten() {
                 let Token::Leaf(path, kind) = *token else { continue };
                 let counts = match kind {
-                    Leaf::Array => self.arrays.get(&path).and_then(|list| arrays.get_mut(*list as usize)),
-                    _ => self.columns.get(&(path, kind)).and_then(|column| columns.get_mut(*column as usize)),
+                    Leaf::Array => self.arrays(path).and_then(|list| arrays.get_mut(list as usize)),
+                    _ => self.column(path, kind).and_then(|column| columns.get_mut(column as usize)),
                 };
                 let Some(counts) = counts else { continue };
                 match counts.last_mut() {
@@ -110,14 +146,9 @@ impl Places {
         Census { columns, arrays }
     }
 
-    /// The column of a path and kind.
-    pub(crate) fn column(&self, path: u32, kind: Leaf) -> Option<u32> {
-        self.columns.get(&(path, kind)).copied()
-    }
-
     /// The list whose elements may have this shape.
     pub(crate) fn list(&self, shape: &[Token]) -> Option<u32> {
-        self.elements.get(&shape.first()?.path()?).copied()
+        self.elements(shape.first()?.path()?)
     }
 }
 
@@ -181,11 +212,11 @@ impl Program {
                 Token::Leaf(_, Leaf::True | Leaf::False | Leaf::Null) => {}
                 Token::Leaf(path, kind) => {
                     if kind == Leaf::Array {
-                        let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
-                        program.layout.push_list(*list, seen);
+                        let list = places.arrays(path).ok_or(malformed("an array without a list"))?;
+                        program.layout.push_list(list, seen);
                     } else {
-                        let column = places.columns.get(&(path, kind)).ok_or(NO_COLUMN)?;
-                        program.layout.push_column(*column, seen);
+                        let column = places.column(path, kind).ok_or(NO_COLUMN)?;
+                        program.layout.push_column(column, seen);
                     }
                     if is_wanted {
                         let literal = start..literals.len();

@@ -40,6 +40,9 @@ impl Leaf {
         Leaf::Null,
     ];
 
+    /// So many kinds have columns: those with the smallest numbers.
+    pub(crate) const COLUMNS: usize = Leaf::Array as usize;
+
     /// Whether values of this kind stand in a column.
     pub(crate) fn has_column(self) -> bool {
         !matches!(self, Leaf::Array | Leaf::True | Leaf::False | Leaf::Null)

@@ -15,7 +15,7 @@ use crate::encoding::positions::Pattern;
 use crate::encoding::simple::Simple;
 use crate::encoding::strings::Strings;
 use crate::encoding::templates::{Hole, Template, Templates};
-use crate::frame::{Content, FrameWriter};
+use crate::frame::{Content, Effort, FrameWriter};
 use crate::grouping::{self, Counts};
 use crate::learn::{Learned, Learner};
 use crate::number;
@@ -99,7 +99,7 @@ pub(crate) fn encode(
     let little = bytes / LITTLE;
     let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
-    let learners = refer::learn(dissection, &wanted);
+    let learners = refer::learn(dissection, &wanted, frames.effort());
     // How deep the references of each column go: the templates of one whose references would go too deep are not taken.
     let mut depths = Vec::with_capacity(plans.len());
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
@@ -357,7 +357,7 @@ impl Ratio {
 
     /// That of texts which have so many bytes together.
     fn of(texts: &Collected, bytes: usize, frames: &mut FrameWriter) -> Ratio {
-        if bytes < SAMPLE_BYTES {
+        if bytes < SAMPLE_BYTES || frames.effort() == Effort::Low {
             return Ratio { sample: 1, compressed: 1 };
         }
         let part = SAMPLE_BYTES / SAMPLE_PARTS;

@@ -9,7 +9,7 @@ use crate::encoded::{Encoded, Event};
 use crate::encoding::ints::Ints;
 use crate::encoding::ticks::Ticks;
 use crate::error::EncodeError;
-use crate::frame::FrameWriter;
+use crate::frame::{Effort, FrameWriter};
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::proof;
 
@@ -149,6 +149,7 @@ fn write(
     dissection: &Dissection<'_>,
     writer: &mut FrameWriter,
 ) -> Result<Option<Encoded>, EncodeError> {
+    writer.begin(Effort::of(bytes, dissection.columns.len()));
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
     let instants = Ticks::encode(&event_instants, writer);
     let arrivals: Vec<i64> = events.iter().map(|event| event.arrival.cast_signed()).collect();

@@ -7,6 +7,7 @@ use std::ops::Range;
 use foldhash::fast::{FixedState, RandomState};
 use hashbrown::HashTable;
 
+use crate::frame::Effort;
 use crate::limits::TEMPLATES_MAX;
 use crate::pattern::{Candidates, Gap, Head, Pattern};
 use crate::texts::TextList;
@@ -27,13 +28,16 @@ pub(crate) struct Learner {
     /// The texts that none fits: where they stand in the bytes of the column, and how many bytes they have.
     rest: Vec<(u32, u32)>,
     pub(crate) rest_bytes: usize,
-    /// How many texts were taken to teach a template.
+    /// How many texts were taken to teach a template, and how many of the first are for each.
     lessons: usize,
+    texts_per_lesson: usize,
     /// How many patterns one text fitted.
     singles: usize,
     /// So many such patterns are learned at least.
     singles_free: usize,
     given_up: bool,
+    /// Whether there are so few texts that all shapes share one list of patterns.
+    is_short: bool,
     /// Whether all texts have one length.
     one_length: bool,
     scratch: Vec<Range<usize>>,
@@ -83,19 +87,41 @@ const PROBE: usize = 128;
 /// HEURISTIC: a column of few texts learns few patterns in vain: where there are hundreds of such columns, that took most of the time.
 const TEXTS_PER_SINGLE: usize = 16;
 
+/// HEURISTIC: of the first texts one in so many may teach a template.
+const TEXTS_PER_LESSON: usize = 4;
+
+/// The same at low effort. HEURISTIC: where a column has few values the first ones teach what there is to learn.
+const TEXTS_PER_LESSON_LOW: usize = 32;
+
 /// HEURISTIC: a pattern of a single text is kept where so many bytes of it are other values: less is told as well by the text itself.
 const REFERRED_MIN: usize = 16;
 
 /// In a column of so few texts one is a good part of them.
 const FEW_TEXTS: usize = 4;
 
+/// HEURISTIC: patterns are told by shape from so many texts on. Where there are fewer, half of them would be the first of their shape.
+const BY_SHAPE_FROM: usize = 1024;
+
 /// HEURISTIC: a text is held against so many templates before it teaches one of its own.
 const TRIED: usize = 48;
 
 impl Learner {
     /// Knows no template yet, of a column of so many texts. Texts of one length that refer to nothing are best told position by position.
-    pub(crate) fn new(texts: usize, one_length: bool) -> Learner {
-        Learner { one_length, singles_free: (texts / TEXTS_PER_SINGLE).clamp(4, 32), ..Learner::default() }
+    pub(crate) fn new(texts: usize, one_length: bool, effort: Effort) -> Learner {
+        let texts_per_lesson = match effort {
+            Effort::Full => TEXTS_PER_LESSON,
+            Effort::Low => TEXTS_PER_LESSON_LOW,
+        };
+        let singles_free = (texts / TEXTS_PER_SINGLE).clamp(4, 32);
+        let codes = Vec::with_capacity(texts);
+        Learner {
+            is_short: texts < BY_SHAPE_FROM,
+            texts_per_lesson,
+            one_length,
+            singles_free,
+            codes,
+            ..Learner::default()
+        }
     }
 
     /// Whether any template refers to another value.
@@ -166,6 +192,7 @@ impl Learner {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> &'c Candidates<'d>,
     ) {
+        let shape = if self.is_short { 0 } else { shape };
         let seen = self.codes.len();
         if seen >= PROBE && seen.is_power_of_two() {
             self.given_up |= self.matched() * 4 < seen || (self.one_length && !self.refers());
@@ -251,7 +278,7 @@ impl Learner {
         let matched = self.matched();
         let full = self.patterns.len() >= TEMPLATES_MAX - 1;
         if full
-            || self.lessons >= (2 + self.codes.len() / 4).min(32) + matched / 4
+            || self.lessons >= (2 + self.codes.len() / self.texts_per_lesson).min(32) + matched / 4
             || self.singles >= self.singles_free + matched / 64
         {
             return None;
@@ -305,7 +332,7 @@ mod tests {
             .collect();
         let mut candidates = Candidates::of(&[b"name"]);
         candidates.replace(std::iter::once(Candidate { column: 0, text: b"user four", fraction: false }));
-        let mut learner = Learner::new(column.len(), false);
+        let mut learner = Learner::new(column.len(), false, Effort::Full);
         for index in 0..column.len() {
             let range = column.range(index).unwrap();
             let text = &column.bytes()[range.clone()];

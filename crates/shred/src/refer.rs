@@ -3,6 +3,7 @@
 
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::positions::LENGTH_MAX;
+use crate::frame::Effort;
 use crate::learn::Learner;
 use crate::pattern::{Candidate, Candidates};
 use crate::shape::{Leaf, Slot};
@@ -14,12 +15,14 @@ const CANDIDATES_MAX: usize = 512;
 const LOOKED_AT_MAX: usize = 4 * CANDIDATES_MAX;
 
 /// What was learned of each column that `wanted` names.
-pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<Learner>> {
+pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool], effort: Effort) -> Vec<Option<Learner>> {
     let one_length =
         |column: &RawColumn| column.values.texts.pool().length().is_some_and(|length| length <= LENGTH_MAX);
     let learners = dissection.columns.iter().zip(wanted);
     let mut learners: Vec<Option<Learner>> = learners
-        .map(|(column, wanted)| wanted.then(|| Learner::new(column.values.texts.len(), one_length(column))))
+        .map(|(column, wanted)| {
+            wanted.then(|| Learner::new(column.values.texts.len(), one_length(column), effort))
+        })
         .collect();
     let keys: Vec<&[u8]> =
         dissection.columns.iter().map(|column| dissection.paths.last_key_of(column.path)).collect();

@@ -3,7 +3,7 @@
 use crate::bytes::{Reader, put, put_signed};
 use crate::encoding::{Window, packed};
 use crate::error::{DecodeError, malformed};
-use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter, Part};
+use crate::frame::{Content, Effort, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::grouping;
 
 /// Compression must save two fifths of packed numbers, else they are stored packed. HEURISTIC: where zstd saved a fifth, the time of a
@@ -15,6 +15,9 @@ const SAMPLE: usize = 1024;
 
 /// Fewer packed bytes than these are not worth compressing.
 const COMPRESSED_MIN: usize = 64;
+
+/// The same at low effort.
+const COMPRESSED_MIN_LOW: usize = 256;
 
 /// How a sequence of whole numbers is stored. How many there are is known from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,11 @@ impl Ints {
         let by_value = packed::packed_bytes(values);
         let by_difference = packed::packed_bytes(&differences);
         let least = by_value.min(by_difference + 4);
-        if least >= COMPRESSED_MIN {
+        let compressed_min = match frames.effort() {
+            Effort::Full => COMPRESSED_MIN,
+            Effort::Low => COMPRESSED_MIN_LOW,
+        };
+        if least >= compressed_min {
             // HEURISTIC: what packs better compresses better. To try both took twice the time, and saved less than a thousandth.
             if by_value <= by_difference {
                 if let Some(Planes { base, width, bytes }) = Planes::if_smaller(values, by_value, frames) {

@@ -6,7 +6,7 @@ use crate::bytes::Reader;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
-use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter, Part};
+use crate::frame::{Content, Effort, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::texts::TextList;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
@@ -30,7 +30,9 @@ impl Strings {
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
-        let pays = sample.len() < SAMPLE_BYTES || frames.compressed_length(sample) < limit;
+        let pays = sample.len() < SAMPLE_BYTES
+            || frames.effort() == Effort::Low
+            || frames.compressed_length(sample) < limit;
         let content = if pays { content } else { Content::Dense };
         Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, content) }
     }

@@ -132,6 +132,16 @@ impl Content {
     }
 }
 
+/// A dictionary for the chunks after the first, the level of compression, and the second chunk compressed.
+type Second = (Option<CDict<'static>>, i32, Vec<u8>);
+
+/// HEURISTIC: where so many chunks or more are still to come, the better search has to make the second one smaller by a thirty-second, or the quick one does:
+/// words and numbers without end took twice the time, and were not smaller.
+const CHUNKS_PER_TRIAL: usize = 8;
+
+/// HEURISTIC: texts that shrink to less than this share are compressed as quickly by the better search.
+const TRIED_SHARE: usize = 4;
+
 /// Collects parts into frames.
 pub(crate) struct FrameWriter {
     drafts: Vec<(Content, Vec<u8>)>,
@@ -269,8 +279,7 @@ impl FrameWriter {
             Content::Json => (&[][..], rest),
             _ => rest.split_at(rest.len().min(CHUNK_BYTES)),
         };
-        let (dictionary, compressed) = self.second(first, second)?;
-        let level = if dictionary.is_some() { self.prefixed_level() } else { LEVEL };
+        let (dictionary, level, compressed) = self.second(first, second, rest.len() / CHUNK_BYTES)?;
         let length = self.length_at(level, first);
         chunks.push(first, length, &self.scratch)?;
         if !second.is_empty() {
@@ -287,32 +296,44 @@ impl FrameWriter {
         Ok((packing, chunks.finish()))
     }
 
-    /// The first chunk as a dictionary for the others, if that makes the second one smaller by a sixteenth; and the second one compressed. HEURISTIC:
-    /// names and addresses took a tenth less, texts of kilobytes that repeat an eighth of what they took.
-    fn second(
-        &mut self,
-        first: &[u8],
-        second: &[u8],
-    ) -> Result<(Option<CDict<'static>>, Vec<u8>), EncodeError> {
+    /// The first chunk as a dictionary for the others, if that makes the second one smaller by a sixteenth; at which level; and the second one
+    /// compressed. HEURISTIC: names and addresses took a tenth less, texts of kilobytes that repeat an eighth of what they took.
+    fn second(&mut self, first: &[u8], second: &[u8], rest: usize) -> Result<Second, EncodeError> {
         if second.is_empty() {
-            return Ok((None, Vec::new()));
+            return Ok((None, LEVEL, Vec::new()));
         }
         if self.length_at(LEVEL, second) == usize::MAX {
             return Err(EncodeError::Compressor);
         }
         let alone = self.scratch.clone();
+        let pays = |after: &[u8]| after.len() as u64 * 16 < alone.len() as u64 * 15;
         // What begins so would be taken for a dictionary that was trained.
         if first.starts_with(&MAGIC_DICTIONARY.to_le_bytes()) {
-            return Ok((None, alone));
+            return Ok((None, LEVEL, alone));
         }
-        let Some(dictionary) = CDict::try_create(first, self.prefixed_level()) else {
-            return Ok((None, alone));
-        };
-        let after = self.length_after(second, &dictionary);
-        Ok(match after as u64 * 16 < alone.len() as u64 * 15 {
-            true => (Some(dictionary), self.scratch.clone()),
-            false => (None, alone),
+        let level = self.prefixed_level();
+        let (dictionary, after) = self.after(first, second, level);
+        if level > LEVEL && rest >= CHUNKS_PER_TRIAL && after.len() > second.len() / TRIED_SHARE {
+            let (quick, quick_after) = self.after(first, second, LEVEL);
+            if after.len() as u64 * 32 > quick_after.len() as u64 * 31 {
+                return Ok(match pays(&quick_after) {
+                    true => (quick, LEVEL, quick_after),
+                    false => (None, LEVEL, alone),
+                });
+            }
+        }
+        Ok(match pays(&after) {
+            true => (dictionary, level, after),
+            false => (None, LEVEL, alone),
         })
+    }
+
+    /// A first chunk as a dictionary at a level, and the second one compressed with it.
+    fn after(&mut self, first: &[u8], second: &[u8], level: i32) -> (Option<CDict<'static>>, Vec<u8>) {
+        let dictionary = CDict::try_create(first, level);
+        let length =
+            dictionary.as_ref().map_or(usize::MAX, |dictionary| self.length_after(second, dictionary));
+        (dictionary, if length == usize::MAX { second.to_vec() } else { self.scratch.clone() })
     }
 
     /// How many bytes a chunk takes with a dictionary; they are left in `scratch`.
@@ -579,6 +600,23 @@ mod tests {
         assert_eq!(info.packing, Packing::Prefixed);
         assert!(info.stored < 200_000, "{info:?}");
         assert_eq!(round_trip(&repeating(60_000)).packing, Packing::Compressed);
+    }
+
+    #[test]
+    fn words_without_end_take_the_quick_search() {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mixed =
+            |n: u64| ((n + 1).wrapping_mul(ODD) ^ ((n + 1).wrapping_mul(ODD) >> 29)).wrapping_mul(ODD) >> 20;
+        let letter = |n: u64| char::from(b'a' + (n % 26) as u8);
+        let name = |n: u64| (0..3 + n % 8).map(|at| letter(mixed(8 * n + at))).collect::<String>();
+        let word = |n: u64| format!("{} {} ", name(mixed(n) % 3_000), mixed(n) % 10u64.pow(1 + n as u32 % 9));
+        let words: Vec<u8> = (0..20_000).flat_map(|n| word(n).into_bytes()).collect();
+        let mut writer = FrameWriter::new().unwrap();
+        let (first, rest) = words.split_at(CHUNK_BYTES);
+        let (second, _) = rest.split_at(CHUNK_BYTES);
+        let (_, few, _) = writer.second(first, second, CHUNKS_PER_TRIAL - 1).unwrap();
+        let (_, many, _) = writer.second(first, second, CHUNKS_PER_TRIAL).unwrap();
+        assert_eq!((few, many), (PREFIXED_LEVEL, LEVEL));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::hash::{self, Hashing, Same};
 use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
 use crate::path::{PathIndex, Paths, ROOT, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+use crate::texts::same;
 use crate::walk::{Found, FoundValue, Scanned, Visitor};
 
 /// A column's values, one after another.
@@ -35,6 +36,18 @@ pub(crate) struct RawValues {
 }
 
 impl RawValues {
+    /// Appends a value that was found in a document.
+    #[inline(always)]
+    fn push(&mut self, document: &[u8], found: Found) {
+        self.texts.push_range(document, found.from as usize, found.to as usize);
+        if let FoundValue::Number { mantissa, scale } = found.value {
+            self.mantissas.push(mantissa);
+            if scale > 0 {
+                self.scales.push(scale);
+            }
+        }
+    }
+
     fn clear(&mut self) {
         self.texts.clear();
         self.mantissas.clear();
@@ -120,12 +133,16 @@ pub(crate) struct Dissector<'d, 'e> {
     out: Dissection<'d>,
     /// Memory for columns.
     spare: &'e mut Spare,
+    /// What was scanned last; taken out while it is walked over.
+    offsets: Option<&'e mut Offsets>,
     paths: PathIndex<'d>,
     /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     /// For each path the column of each kind, counted from 1; 0 where there is none.
     columns: Vec<[u32; Leaf::COLUMNS]>,
     lists: HashMap<u32, u32, FixedState>,
+    /// For each list the shapes of elements that are no objects, by kind, counted from 1; 0 where there is none yet.
+    leaves: Vec<[u32; Leaf::ALL.len()]>,
     seen: Seen,
     /// The values of the scopes that are open, innermost last.
     found: Vec<Found>,
@@ -134,10 +151,12 @@ pub(crate) struct Dissector<'d, 'e> {
     bytes: usize,
     /// How many values were walked over for a shape for which there was no room.
     in_vain: usize,
+    /// The document that was scanned last.
+    scanned: &'d [u8],
 }
 
 impl<'d, 'e> Dissector<'d, 'e> {
-    pub(crate) fn new(spare: &'e mut Spare) -> Dissector<'d, 'e> {
+    pub(crate) fn new(spare: &'e mut Spare, offsets: &'e mut Offsets) -> Dissector<'d, 'e> {
         let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
         let out = Dissection {
             paths: Paths::default(),
@@ -149,12 +168,15 @@ impl<'d, 'e> Dissector<'d, 'e> {
         Dissector {
             out,
             spare,
+            offsets: Some(offsets),
             paths: PathIndex::default(),
             by_hash: HashMap::default(),
             columns: Vec::new(),
             lists: HashMap::from_iter([(ROOT, 0)]),
+            leaves: Vec::new(),
             seen: Seen::default(),
             in_vain: 0,
+            scanned: &[],
             found: Vec::new(),
             tokens: 0,
             bytes: 0,
@@ -162,14 +184,19 @@ impl<'d, 'e> Dissector<'d, 'e> {
     }
 
     /// Takes a document apart. What cannot be scanned, or is nothing that could be put together again, is kept as text.
-    pub(crate) fn document(&mut self, bytes: &'d [u8], offsets: &mut Offsets) {
+    pub(crate) fn document(&mut self, bytes: &'d [u8]) {
         self.bytes += bytes.len();
-        if offsets.scan_trusted(bytes).is_err() {
+        let Some(offsets) = self.offsets.take() else { return self.text(bytes) };
+        // One that comes again is not scanned again: of events of a few bytes that takes most of the time.
+        let is_scanned = !bytes.is_empty() && same(self.scanned, bytes);
+        if is_scanned || offsets.scan_trusted(bytes).is_ok() {
+            self.scanned = bytes;
+            self.value(0, &Scanned { bytes, entries: offsets.entries() }, 0);
+        } else {
+            self.scanned = &[];
             self.text(bytes);
-            return;
         }
-        let document = Scanned { bytes, entries: offsets.entries() };
-        self.value(0, &document, 0);
+        self.offsets = Some(offsets);
     }
 
     /// Keeps a document as text.
@@ -198,6 +225,35 @@ impl<'d, 'e> Dissector<'d, 'e> {
 
     /// Takes the value whose text ends, or whose bracket opens, at an entry, as an element of a list.
     fn value(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize) {
+        let Some((kind, found)) = document.leaf(index) else {
+            self.of_any_shape(list, document, index);
+            return;
+        };
+        let known = self.leaves.get(list as usize).map_or(0, |shapes| shapes[kind as usize]);
+        if known > 0 {
+            return self.leaf(list, known - 1, document, found);
+        }
+        if let Some(shape) = self.of_any_shape(list, document, index) {
+            let lists = self.leaves.len().max(list as usize + 1);
+            self.leaves.resize(lists, [0; _]);
+            self.leaves[list as usize][kind as usize] = shape + 1;
+        }
+    }
+
+    /// Takes a value that is no object, whose shape is known. Arrays have millions of them.
+    fn leaf(&mut self, list: u32, shape: u32, document: &Scanned<'d, '_>, found: Option<Found>) {
+        let Dissection { shapes, columns, lists, .. } = &mut self.out;
+        let RawShape { code, layout, .. } = &shapes[shape as usize];
+        lists[list as usize].codes.push(*code);
+        let Some((slot, found)) = layout.slots.first().zip(found) else { return };
+        match *slot {
+            Slot::Column { column, .. } => columns[column as usize].values.push(document.bytes, found),
+            Slot::Array { list, .. } => self.array(list, document, found),
+        }
+    }
+
+    /// Takes a value by the hash of its structure; gives its shape, if there is room for it.
+    fn of_any_shape(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize) -> Option<u32> {
         let base = self.found.len();
         let mut hashing = Hashing::new(list, &mut self.found);
         document.visit(index, &mut hashing);
@@ -207,11 +263,12 @@ impl<'d, 'e> Dissector<'d, 'e> {
         let Some(shape) = shape else {
             self.found.truncate(base);
             self.json(list, document.whole(index));
-            return;
+            return None;
         };
         self.put(list, shape, document.bytes, base);
         self.arrays(shape, document, base);
         self.found.truncate(base);
+        Some(shape)
     }
 
     /// Appends a value's code, and what was found in it to the columns of its shape.
@@ -221,14 +278,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
         lists[list as usize].codes.push(shape.code);
         for (slot, found) in shape.layout.slots.iter().zip(&self.found[base..]) {
             let Slot::Column { column, .. } = *slot else { continue };
-            let column = &mut columns[column as usize].values;
-            column.texts.push_range(document, found.from as usize, found.to as usize);
-            if let FoundValue::Number { mantissa, scale } = found.value {
-                column.mantissas.push(mantissa);
-                if scale > 0 {
-                    column.scales.push(scale);
-                }
-            }
+            columns[column as usize].values.push(document, *found);
         }
     }
 
@@ -241,17 +291,20 @@ impl<'d, 'e> Dissector<'d, 'e> {
             let Slot::Array { list, .. } = self.out.shapes[shape as usize].layout.slots[nth] else {
                 continue;
             };
-            let Some(FoundValue::Array { entry: open }) = self.found.get(base + nth).map(|found| found.value)
-            else {
-                continue;
-            };
-            let mut length = 0;
-            document.elements(open, |index| {
-                length += 1;
-                self.value(list, document, index);
-            });
-            self.out.lists[list as usize].lengths.push(length);
+            let Some(found) = self.found.get(base + nth).copied() else { continue };
+            self.array(list, document, found);
         }
+    }
+
+    /// Takes the elements of an array.
+    fn array(&mut self, list: u32, document: &Scanned<'d, '_>, found: Found) {
+        let FoundValue::Array { entry: open } = found.value else { return };
+        let mut length = 0;
+        document.elements(open, |index| {
+            length += 1;
+            self.value(list, document, index);
+        });
+        self.out.lists[list as usize].lengths.push(length);
     }
 
     /// Keeps a value as text.
@@ -391,9 +444,10 @@ mod tests {
     /// The columns of some documents, as a table.
     fn columns(documents: &[&str]) -> String {
         let mut spare = Spare::default();
-        let (mut dissector, mut offsets) = (Dissector::new(&mut spare), Offsets::new());
+        let mut offsets = Offsets::new();
+        let mut dissector = Dissector::new(&mut spare, &mut offsets);
         for document in documents {
-            dissector.document(document.as_bytes(), &mut offsets);
+            dissector.document(document.as_bytes());
         }
         let out = dissector.finish();
         let mut text = String::new();
@@ -446,9 +500,10 @@ b.d[] Fraction 2.5
         };
         let documents: Vec<String> = (0..400).map(document).collect();
         let mut spare = Spare::default();
-        let (mut dissector, mut offsets) = (Dissector::new(&mut spare), Offsets::new());
+        let mut offsets = Offsets::new();
+        let mut dissector = Dissector::new(&mut spare, &mut offsets);
         for document in &documents {
-            dissector.document(document.as_bytes(), &mut offsets);
+            dissector.document(document.as_bytes());
         }
         let shapes = dissector.out.shapes.len();
         assert!(dissector.in_vain <= IN_VAIN_FREE + shapes / SHAPES_PER_VAIN + 1, "{}", dissector.in_vain);

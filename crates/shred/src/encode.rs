@@ -123,12 +123,12 @@ impl Encoder {
         bytes: usize,
         as_text: &[bool],
     ) -> Result<Option<Encoded>, EncodeError> {
-        let mut dissector = Dissector::new(&mut self.spare);
+        let mut dissector = Dissector::new(&mut self.spare, &mut self.offsets);
         for (event, as_text) in events.iter().zip(as_text) {
             if *as_text {
                 dissector.text(event.document);
             } else {
-                dissector.document(event.document, &mut self.offsets);
+                dissector.document(event.document);
             }
         }
         let dissection = dissector.finish();

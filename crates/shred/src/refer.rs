@@ -24,6 +24,9 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool], effort: Effort
             wanted.then(|| Learner::new(column.values.texts.len(), one_length(column), effort))
         })
         .collect();
+    if !wanted.contains(&true) {
+        return learners;
+    }
     let keys: Vec<&[u8]> =
         dissection.columns.iter().map(|column| dissection.paths.last_key_of(column.path)).collect();
     // Those of the scope for which they were asked last.
@@ -179,8 +182,9 @@ mod tests {
             let members: String = (0..empty).map(|n| format!(r#""e{n}":"","#)).collect();
             let document = format!(r#"{{{members}"a":"xyz","b":"of xyz"}}"#);
             let mut spare = Spare::default();
-            let mut dissector = Dissector::new(&mut spare);
-            dissector.document(document.as_bytes(), &mut Offsets::new());
+            let mut offsets = Offsets::new();
+            let mut dissector = Dissector::new(&mut spare, &mut offsets);
+            dissector.document(document.as_bytes());
             let dissection = dissector.finish();
             let cursors = vec![0; dissection.columns.len()];
             let stop = Stop { column: 0, index: 0, cursors: &cursors, open: &[0], scope: 1 };

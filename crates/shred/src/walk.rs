@@ -80,16 +80,22 @@ pub(crate) trait Visitor<'d> {
 }
 
 impl<'d> Scanned<'d, '_> {
+    /// The kind of a value that is no object, and what there is to keep of it.
+    #[inline(always)]
+    pub(crate) fn leaf(&self, index: usize) -> Option<(Leaf, Option<Found>)> {
+        let entry = self.entries.get(index)?;
+        if !entry.opens() {
+            return Some(scalar(self.bytes, entry.value(), entry.end()));
+        }
+        (self.bytes.get(entry.end()) == Some(&b'[')).then(|| (Leaf::Array, Some(Found::array(index))))
+    }
+
     /// Walks over a value, objects inside it included, arrays not.
     #[inline(always)]
     pub(crate) fn visit(&self, index: usize, visitor: &mut impl Visitor<'d>) {
         let Some(first) = self.entries.get(index) else { return };
-        if !first.opens() {
-            let (kind, found) = scalar(self.bytes, first.value(), first.end());
+        if let Some((kind, found)) = self.leaf(index) {
             return visitor.leaf(None, kind, found);
-        }
-        if self.bytes.get(first.end()) == Some(&b'[') {
-            return visitor.leaf(None, Leaf::Array, Some(Found::array(index)));
         }
         visitor.open(None);
         let close = index + first.step() - 2;

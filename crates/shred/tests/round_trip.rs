@@ -131,6 +131,35 @@ fn what_only_looks_like_json_is_text_and_the_rest_are_columns() {
 
 /// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
 #[test]
+fn a_document_that_comes_again_comes_back_each_time_whatever_stood_between() {
+    let documents =
+        [r#"{"a":[1,"x",[2,[]],null,{"b":[true,1.50]},{}]}"#, "{}", r#"{"a":[1,"#, "", r#"{"a":[2,"y"]}"#];
+    let order = [0, 0, 1, 1, 2, 2, 0, 3, 3, 1, 4, 0, 2, 4, 4, 1];
+    let documents: Vec<&[u8]> = order.iter().map(|number| documents[*number].as_bytes()).collect();
+    let text: usize = round_trip(&documents).iter().map(|group| group.text_bytes).sum();
+    assert_eq!(text, 3 * r#"{"a":[1,"#.len());
+}
+
+#[test]
+fn a_text_that_was_shown_already_is_shown_again_in_its_own_event_only() {
+    // The address comes before the texts that show it in some events, after them in others, and not at all in the rest.
+    let document = |n: usize| {
+        let host = format!("https://host{}.example.org/{}", n * 7 % 5, n * 0x9e37 % 1000);
+        let (url, own) = (format!("{host}/items/{n}"), n * 31 % 9);
+        let members = [
+            format!(r#""url":"{url}""#),
+            format!(r#""forks":"{url}/forks/{own}","keys":["{url}/keys","{url}/forks/{own}/all"]"#),
+            format!(r#""again":"see {url}/forks/{own} and {url}/forks/{own} of {host}""#),
+        ];
+        let order = [[0, 1, 2], [2, 1, 0], [1, 2, 1]][n % 3];
+        format!(r#"{{"host":"{host}",{}}}"#, order.map(|at| members[at].as_str()).join(","))
+    };
+    let documents: Vec<String> = (0..200).map(document).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    assert_columns(&round_trip(&documents), documents.concat().len());
+}
+
+#[test]
 fn a_text_that_shows_a_value_of_the_next_event_comes_back() {
     // What the second event's message shows as a path stands in the third, and shows a number there.
     let documents = [

@@ -260,7 +260,14 @@ fn all_blocks(segment: &Arc<Segment>, may_go_on: &dyn Fn() -> bool) -> Result<Op
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+    use crate::event::Event;
+    use crate::io::{Directory, Simulated};
+    use crate::options::Options;
+    use crate::settings::Settings;
+    use crate::store::Store;
 
     fn entries(bytes: &[u64]) -> Vec<SegmentEntry> {
         let key = |instant| Key { instant, arrival: 0 };
@@ -288,6 +295,45 @@ mod tests {
         assert_eq!(neighbours(&entries(&[100, 700, 900]), 1000), None);
         assert_eq!(neighbours(&entries(&[100, 700, 200]), 1000), Some(vec![2, 0]));
         assert_eq!(neighbours(&entries(&[400, 400, 400]), 1000), Some(vec![2, 1]));
+    }
+
+    /// While it writes, its input is there too. Without as much room again, appends meanwhile would drive the oldest events out, and later they would have found room.
+    #[test]
+    fn a_compaction_waits_for_room_on_a_medium_where_the_oldest_are_to_go() {
+        for (halves, is_compacted) in [(3, false), (5, true)] {
+            let folder = Simulated::new();
+            let settings = Some(Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() });
+            let options = Options {
+                segment_bytes: 30_000,
+                block_bytes: 1000,
+                segments: Layout::Text,
+                background: false,
+                settings,
+                ..Options::default()
+            };
+            let store = Store::open_on(Arc::new(folder.clone()), options, Arc::new(())).unwrap();
+            let append = || store.append(&[Event { instant: 1, bytes: &[b'x'; 100] }]).unwrap();
+            for _ in 0..TIER_SEGMENTS {
+                (0..20).for_each(|_| drop(append()));
+                store.seal().unwrap();
+            }
+            append();
+            let input: u64 = store.snapshot().segments().iter().map(|segment| segment.file_bytes).sum();
+            folder.set_room(Some(folder.medium().bytes() + input * halves / 2));
+            let (events, appended) = (input / 500, Cell::new(0));
+            let may_go_on = || {
+                let is_writing = folder.list().unwrap().iter().any(|name| name.ends_with(".segment.tmp"));
+                if is_writing && appended.get() < events {
+                    (appended.get()..events).for_each(|_| drop(append()));
+                    appended.set(events);
+                }
+                true
+            };
+            assert_eq!(store.inner.compact_tier(&may_go_on).unwrap(), is_compacted);
+            (appended.get()..events).for_each(|_| drop(append()));
+            assert!(store.housekeeping().unwrap().history.is_empty(), "{halves}: none went");
+            assert_eq!(store.snapshot().events(), 20 * TIER_SEGMENTS as u64 + 1 + events);
+        }
     }
 
     #[test]

@@ -411,6 +411,24 @@ fn a_compaction_in_the_background_keeps_no_append_from_making_room() {
 }
 
 #[test]
+fn erasing_needs_room_for_one_segment() {
+    for when_full in [WhenFull::Fail, WhenFull::RemoveOldest] {
+        let (folder, store, stored) = full(Settings { when_full, ..Settings::default() });
+        let deleted: Vec<Key> =
+            (0..10).map(|round| Key { instant: round * 100, arrival: round * 20 }).collect();
+        folder.set_room(None);
+        assert_eq!(store.delete(&deleted).unwrap().events, 10);
+        let largest = store.snapshot().segments().iter().map(|segment| segment.file_bytes).max().unwrap();
+        let manifests = 2 * 8192;
+        folder.set_room(Some(folder.medium().bytes() + largest + manifests));
+        let erased = store.erase().unwrap();
+        assert_eq!(erased.receipt.unwrap().events, 10);
+        assert_eq!(store.snapshot().events(), stored - 10);
+        assert!(store.housekeeping().unwrap().history.iter().all(|entry| entry.cause == Cause::Deleted));
+    }
+}
+
+#[test]
 fn a_batch_that_no_room_is_large_enough_for_drives_nothing_out() {
     let folder = Simulated::new();
     folder.set_room(Some(60_000));

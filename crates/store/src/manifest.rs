@@ -177,10 +177,10 @@ fn write_new(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<Arc<
     Ok(file)
 }
 
-/// Gives the spare file this name and these bytes, which takes no room that it does not have already.
+/// Gives the spare file this name and these bytes, which takes only the room that it does not have already.
 fn write_over_spare(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Option<Arc<dyn File>> {
-    let fits = matches!(directory.kind(SPARE_NAME), Ok(Some(NameKind::File(length))) if length >= bytes.len() as u64);
-    if !fits || directory.has_other_names(SPARE_NAME) || directory.rename(SPARE_NAME, name).is_err() {
+    let is_there = matches!(directory.kind(SPARE_NAME), Ok(Some(NameKind::File(_))));
+    if !is_there || directory.has_other_names(SPARE_NAME) || directory.rename(SPARE_NAME, name).is_err() {
         return None;
     }
     let write = || {
@@ -216,6 +216,21 @@ pub(crate) fn keep_spare(directory: &dyn Directory, manifest: &Manifest) {
 mod tests {
     use super::*;
     use crate::io::Simulated;
+
+    /// Nothing could be removed on a full medium then, though what it lacked was there.
+    #[test]
+    fn a_manifest_that_has_outgrown_the_spare_takes_the_rest_of_its_room_elsewhere() {
+        let folder = Simulated::new();
+        let length = Manifest { number: 1, ..Manifest::empty(7) }.encoded_bytes();
+        folder.create(SPARE_NAME).unwrap().write_at(0, &vec![0; length as usize - 10]).unwrap();
+        for (free, is_written) in [(9, false), (10, true)] {
+            folder.set_room(Some(folder.medium().bytes() + free));
+            let published = Manifest { number: 1, ..Manifest::empty(7) }.publish(&folder);
+            assert_eq!(published.is_ok(), is_written, "{published:?}");
+            assert_eq!(folder.kind(SPARE_NAME).unwrap().is_some(), !is_written);
+        }
+        assert_eq!(Manifest::read(&folder, 1).unwrap().number, 1);
+    }
 
     #[test]
     fn a_manifest_numbered_0_does_not_count() {

@@ -104,6 +104,17 @@ pub enum Warning {
         /// The level as written in an event.
         stored: String,
     },
+    /// No value of a key is this text, but some are the same in another case, or another name for the same level.
+    ValueSpelling {
+        /// The key as the language writes it.
+        key: String,
+        /// The text as written in the query.
+        given: String,
+        /// What events have instead, sorted.
+        stored: Vec<String>,
+        /// Whether they differ in nothing but the case of letters.
+        in_other_case: bool,
+    },
     /// Some events have this level, and some have it in another spelling.
     OtherSpellings {
         /// The level as written in the query.
@@ -204,6 +215,9 @@ impl fmt::Display for Warning {
                 quoted(given),
                 quoted(stored)
             ),
+            Warning::ValueSpelling { key, given, stored, in_other_case } => {
+                value_spelling(f, key, given, stored, *in_other_case)
+            }
             Warning::OtherSpellings { given, others, condition } => {
                 other_spellings(f, given, others, condition)
             }
@@ -246,6 +260,22 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+fn value_spelling(
+    f: &mut fmt::Formatter<'_>,
+    key: &str,
+    given: &str,
+    stored: &[String],
+    in_other_case: bool,
+) -> fmt::Result {
+    let all = stored.iter().map(|text| quoted(text)).collect::<Vec<String>>().join(", ");
+    write!(f, "no `{key}` is {}, but some are {all}; ", quoted(given))?;
+    match stored.len() {
+        1 => f.write_str("write that")?,
+        _ => write!(f, "`{key} in [{all}]` has all of them")?,
+    }
+    if in_other_case { f.write_str(", or write `ci` after the comparison") } else { Ok(()) }
 }
 
 fn other_spellings(

@@ -16,6 +16,7 @@ use crate::value::Value;
 use crate::warning::{Compared, Warning};
 use block::{LEVEL, Look, Searched, Told, number};
 use collected::Collected;
+use level::LEVELS_MAX;
 use sought::{Ranks, Sought, Watched};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -162,6 +163,19 @@ impl Watch {
                         }
                     }
                 },
+                Sought::Text { name, given, otherwise, .. } => {
+                    let mut otherwise = otherwise.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut is_there = false;
+                    let are_all = block.texts(name, &mut |text| {
+                        is_there |= given.is_match(text);
+                        if otherwise.len() < LEVELS_MAX && given.is_spelt_otherwise(text) {
+                            otherwise.insert(text.to_owned());
+                        }
+                    });
+                    if is_there || !are_all {
+                        self.settle(watched);
+                    }
+                }
                 Sought::Pair { names: [left, right], operator, met, .. } => {
                     let (Some(left), Some(right)) = (block.known(left, false), block.known(right, false))
                     else {

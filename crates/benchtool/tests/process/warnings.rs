@@ -422,3 +422,63 @@ fn a_key_called_as_a_builtin_is_told_how_to_write() {
     assert!(run.err.contains("@Properties['@level']"), "{}", run.err);
     assert!(run.err.contains("did you mean `@Level`?"), "{}", run.err);
 }
+
+/// `level <> 'Error'` was true of every event of a store that has `error`, and `delete` took all of them.
+#[test]
+fn texts_that_values_spell_otherwise_are_warned_of() {
+    let folder = folder();
+    let folder = folder.path();
+    let event = |level: &str, severity: &str| {
+        format!(
+            r#"{{"@t":"2026-11-23T20:00:00Z","level":"{level}","Severity":"{severity}","log.level":"{level}"}}"#
+        )
+    };
+    let events = [event("error", "INFO"), event("warn", "ERR"), event("info", "Err")];
+    stored(folder, &events.each_ref().map(String::as_str));
+    for operator in ["=", "<>"] {
+        check(
+            folder,
+            &format!("level {operator} 'Error'"),
+            "no `level` is 'Error', but some are 'error'; write that, or write `ci` after the comparison",
+        );
+        check(
+            folder,
+            &format!("'info' {operator} Severity"),
+            "no `Severity` is 'info', but some are 'INFO'; write that, or write `ci` after the comparison",
+        );
+        check(
+            folder,
+            &format!("Severity {operator} 'Error'"),
+            "no `Severity` is 'Error', but some are 'ERR', 'Err'; `Severity in ['ERR', 'Err']` has all of them",
+        );
+        check(
+            folder,
+            &format!("log.level {operator} 'Warning'"),
+            "no `log.level` is 'Warning', but some are 'warn'; write that",
+        );
+    }
+    check(
+        folder,
+        "level not in ['Warn', 'info']",
+        "no `level` is 'Warn', but some are 'warn'; write that, or write `ci` after the comparison",
+    );
+    for condition in [
+        "level = 'error'",
+        "level = 'Error' ci",
+        "level in ['Error', 'error']",
+        "level = 'Error' or level = 'error'",
+        "level <> 'notice'",
+    ] {
+        check(folder, condition, "");
+    }
+    for condition in
+        ["level <> 'Error'", "Severity <> 'info'", "not (level in ['ERROR'])", "log.level <> 'Info'"]
+    {
+        refused(folder, condition);
+    }
+    // Where a key has more texts than are listed, nobody can tell.
+    let many = tempfile::tempdir().unwrap();
+    let events: Vec<String> = (0..100).map(|n| event(&format!("error{n}"), "INFO")).collect();
+    stored(many.path(), &events.iter().map(String::as_str).collect::<Vec<_>>());
+    check(many.path(), "level = 'ERROR7'", "");
+}

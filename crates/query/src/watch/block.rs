@@ -103,6 +103,8 @@ pub(super) trait Look {
     fn known(&self, name: &str, reads_texts: bool) -> Option<Known>;
     /// Gives each level that events have: whether those are all.
     fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool;
+    /// Gives each text that is a value of a key: whether those are all.
+    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool;
     /// Gives the names of keys.
     fn names(&self, each: &mut dyn FnMut(&str));
 
@@ -172,11 +174,28 @@ impl Look for Told<'_, '_> {
         }
     }
 
+    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
+        match self.0.key(name) {
+            Key::Absent => true,
+            Key::Present(facts) if !self.0.tell_deleted() => {
+                let Some(texts) = facts.values.and_then(|values| values.listed_strings) else { return false };
+                texts.map(|(text, _)| is_given(text, each)).fold(true, |are_all, is_given| are_all & is_given)
+            }
+            Key::Unknown | Key::Present(_) => false,
+        }
+    }
+
     fn names(&self, each: &mut dyn FnMut(&str)) {
         // Nothing is shown of deleted events.
         let names = self.0.keys().flatten().filter(|_| !self.0.tell_deleted());
         names.for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
     }
+}
+
+/// Gives a text as it is stored: whether that is what it says.
+fn is_given(stored: &[u8], each: &mut dyn FnMut(&str)) -> bool {
+    let text = std::str::from_utf8(stored).ok().filter(|text| !text.contains('\\'));
+    text.inspect(|text| each(text)).is_some()
 }
 
 /// What the texts of a key are like, if they are listed.
@@ -262,6 +281,21 @@ impl Look for Searched<'_> {
         true
     }
 
+    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
+        let mut seen: Vec<&[u8]> = Vec::new();
+        let Some(values) = self.behind(name) else { return false };
+        for text in values.filter_map(|value| value.strip_prefix(b"\"")) {
+            let text = memchr::memchr(b'"', text).and_then(|end| text.get(..end)).unwrap_or_default();
+            if !seen.contains(&text) {
+                if seen.len() == TEXTS_MAX || !is_given(text, each) {
+                    return false;
+                }
+                seen.push(text);
+            }
+        }
+        true
+    }
+
     fn names(&self, each: &mut dyn FnMut(&str)) {
         let mut offsets = tamias_json::Offsets::new();
         for document in self.bytes.split(|byte| *byte == b'\n').take(DOCUMENTS_NAMED) {
@@ -286,6 +320,9 @@ pub(super) fn number(text: &[u8]) -> Option<f64> {
 pub(super) fn is_number(text: &[u8]) -> bool {
     number(text).is_some()
 }
+
+/// A key with more texts than this in a block is no choice of a few.
+const TEXTS_MAX: usize = 64;
 
 /// Of so many documents of a block the keys are remembered.
 const DOCUMENTS_NAMED: usize = 100;

@@ -45,13 +45,17 @@ impl Collected<'_> {
             Expr::InSet { left, set, negated } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
                 for value in set.values().iter().take(LEVELS_MAX) {
                     if let Value::Text(text) = value {
-                        let given = GivenLevel::Text { text: text.text().into_owned(), ci: set.ci() };
-                        self.level(given, *negated);
+                        self.level(GivenLevel::of(text, set.ci()), *negated);
                     }
                 }
             }
             Expr::InSet { left, set, negated } if !set.values().is_empty() => {
                 let operator = if *negated { "not in" } else { "in" };
+                for value in set.values().iter().take(LEVELS_MAX) {
+                    if let Value::Text(text) = value {
+                        self.spelt(left, GivenLevel::of(text, set.ci()));
+                    }
+                }
                 if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
                     let mut all = set.values().iter().map(|value| match value {
                         Value::Text(text) => quoted(text),
@@ -126,15 +130,17 @@ impl Collected<'_> {
             (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
             | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
                 if let Comparison::Equal | Comparison::NotEqual = op {
-                    let given = GivenLevel::Text { text: text.text().into_owned(), ci };
-                    self.level(given, op == Comparison::NotEqual);
+                    self.level(GivenLevel::of(text, ci), op == Comparison::NotEqual);
                 }
             }
             (of, Expr::Constant(Value::Text(text))) => {
                 self.value(of, op.sign(), Compared::Text, quoted(text));
+                if let Comparison::Equal | Comparison::NotEqual = op {
+                    self.spelt(of, GivenLevel::of(text, ci));
+                }
             }
-            (Expr::Constant(Value::Text(text)), of) => {
-                self.value(of, op.flipped().sign(), Compared::Text, quoted(text));
+            (text @ Expr::Constant(Value::Text(_)), of) => {
+                self.compared(op.flipped(), of, text, ci);
             }
             // `Application = Shop`: a text without its quotes reads as a key.
             (of, key @ (Expr::Slot(_) | Expr::Path(_))) => {
@@ -250,6 +256,18 @@ impl Collected<'_> {
         }
     }
 
+    /// A text that a key is compared with; of a dotted path the keys that are spelt with its dots.
+    fn spelt(&mut self, of: &Expr, given: GivenLevel) {
+        let flat = match of {
+            Expr::Path(readings) => readings.iter().find_map(|reading| self.slot(reading)),
+            of => self.slot(of),
+        };
+        if let Some((name, _)) = flat {
+            let key = self.text(of);
+            self.push(Sought::Text { key, name, given, otherwise: Mutex::default() });
+        }
+    }
+
     fn level(&mut self, given: GivenLevel, is_excluded: bool) {
         self.push(Sought::Level { given, is_excluded, met: Mutex::default() });
     }
@@ -258,6 +276,9 @@ impl Collected<'_> {
         let is_same = |known: &Sought| match (known, &sought) {
             (Sought::Key { text, .. }, Sought::Key { text: other, .. }) => text == other,
             (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given.is_same(other),
+            (Sought::Text { name, given, .. }, Sought::Text { name: other, given: other_given, .. }) => {
+                name == other && given.is_same(other_given)
+            }
             (
                 Sought::Value { name, operator, with, .. },
                 Sought::Value { name: other, operator: other_operator, with: other_with, .. },

@@ -19,6 +19,11 @@ pub(super) struct GivenLike {
 }
 
 impl GivenLevel {
+    /// A text that values are compared with.
+    pub(super) fn of(text: &Text<'_>, ci: bool) -> GivenLevel {
+        GivenLevel::Text { text: text.text().into_owned(), ci }
+    }
+
     pub(super) fn text(&self) -> &str {
         match self {
             GivenLevel::Text { text, .. } => text,
@@ -62,7 +67,7 @@ impl GivenLevel {
     }
 
     /// Whether a level is the same one in another spelling: in another case, or under another of its usual names.
-    fn is_spelt_otherwise(&self, level: &str) -> bool {
+    pub(super) fn is_spelt_otherwise(&self, level: &str) -> bool {
         let is_synonym = match self {
             GivenLevel::Text { text, .. } => SYNONYMS.iter().any(|names| {
                 [text, level].iter().all(|level| names.iter().any(|name| name.eq_ignore_ascii_case(level)))

@@ -3,6 +3,7 @@
 use super::block::{InText, Known};
 use super::level::{GivenLevel, Levels};
 use crate::warning::Compared;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,6 +26,8 @@ pub(super) enum Sought {
         /// The text that it is compared with, if that is a number in quotes: then only such texts can be compared.
         quoted: Option<String>,
     },
+    /// A text as the value of a key that has few of them; and which it has in other spellings instead.
+    Text { key: String, name: Box<str>, given: GivenLevel, otherwise: Mutex<BTreeSet<String>> },
     /// Values of one kind under two keys that are compared with each other.
     Pair { keys: [String; 2], names: [Box<str>; 2], operator: &'static str, met: Mutex<[Known; 2]> },
     /// A number as the value of a key that arithmetic or an aggregate takes.

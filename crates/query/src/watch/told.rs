@@ -86,6 +86,22 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
             let is_there = known.is_there || &**name == LEVEL;
             is_there.then(|| Warning::NeverCompared { key: key.clone(), operator, with: *with, only })
         }
+        Sought::Text { key, given, otherwise, .. } => {
+            let otherwise = otherwise.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_named = |text: &String| {
+                seen.watched.iter().any(|watched| match &watched.sought {
+                    Sought::Text { key: other, given, .. } => other == key && given.is_match(text),
+                    _ => false,
+                })
+            };
+            let stored: Vec<String> = otherwise.iter().filter(|text| !is_named(text)).cloned().collect();
+            (!stored.is_empty()).then(|| Warning::ValueSpelling {
+                key: key.clone(),
+                given: given.text().to_owned(),
+                in_other_case: stored.iter().all(|text| given.is_match_in_other_case(text)),
+                stored,
+            })
+        }
         Sought::Pair { keys, operator, met, .. } => {
             let met = met.lock().unwrap_or_else(PoisonError::into_inner);
             met.iter().all(|known| known.has_values()).then(|| Warning::NeverAlike {

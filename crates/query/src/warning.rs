@@ -20,6 +20,15 @@ pub enum Warning {
         /// by this name.
         near: Option<String>,
     },
+    /// No event that the query has read has what a built-in is stored under.
+    UnknownBuiltIn {
+        /// The built-in, such as `@TraceId`.
+        built_in: String,
+        /// The keys of an event that it is told by, such as `@tr`.
+        keys: Vec<String>,
+        /// The key under which the events probably have it.
+        near: Option<String>,
+    },
     /// Events have the key, but no value is of the kind that it is compared with, so the comparison is undefined or the same for every event.
     NeverCompared {
         /// The key as the language writes it.
@@ -184,6 +193,7 @@ impl fmt::Display for Warning {
             Warning::UnknownKey { key, near: None } => {
                 write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
             }
+            Warning::UnknownBuiltIn { built_in, keys, near } => unknown_built_in(f, built_in, keys, near.as_deref()),
             Warning::NeverCompared { key, operator, with, only } => {
                 never_compared(f, key, operator, *with, *only)
             }
@@ -259,6 +269,20 @@ impl fmt::Display for Warning {
                  write it as in '2024-05-29T10:56:01Z'"
             ),
         }
+    }
+}
+
+fn unknown_built_in(
+    f: &mut fmt::Formatter<'_>,
+    built_in: &str,
+    keys: &[String],
+    near: Option<&str>,
+) -> fmt::Result {
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    write!(f, "no event that was read has {}, so `{built_in}` is undefined for each", keys.join(" or "))?;
+    match near {
+        Some(near) => write!(f, "; did you mean `{near}`?"),
+        None => Ok(()),
     }
 }
 

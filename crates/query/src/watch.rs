@@ -149,6 +149,15 @@ impl Watch {
                     }
                     lacks_name |= !is_there && !watched.is_settled();
                 }
+                Sought::BuiltIn { keys, .. } => match keys.iter().any(|key| block.has(key)) {
+                    true => self.settle(watched),
+                    false => {
+                        lacks_name = true;
+                        if CLEF_KEYS.into_iter().chain([LEVEL]).any(|key| block.has(key)) {
+                            watched.find();
+                        }
+                    }
+                },
                 Sought::Value { name, with, quoted, .. } => match block.known(name, quoted.is_some()) {
                     None => self.settle(watched),
                     Some(known) => {

@@ -413,6 +413,10 @@ pub(crate) fn warnings(
     let [level, message] = name_warnings(store, text)?;
     // It is told where the level is instead.
     found.retain(|warning| level.is_none() || *warning != Warning::NoLevels);
+    found.retain(|warning| {
+        message.is_none()
+            || !matches!(warning, Warning::UnknownBuiltIn { built_in, .. } if built_in == "@Message")
+    });
     let is_unknown = found.iter().any(|warning| matches!(warning, Warning::UnknownKey { .. }));
     let misread = if is_unknown { Misread::of(store, text, after(PATIENCE)) } else { Vec::new() };
     let parts: Vec<&str> = misread.iter().flat_map(Misread::parts).collect();

@@ -4,7 +4,7 @@ use super::block::is_number;
 use super::level::{GivenLevel, GivenLike, LEVELS_MAX};
 use super::sought::{Ranks, Reading, Sought, TakesNumbers};
 use crate::ast::{Arithmetic, Comparison};
-use crate::builtin::property_name;
+use crate::builtin::{BuiltIn, property_name};
 use crate::expr::{Computed, Expr, Like, LikeForm, Printed};
 use crate::plan::Aggregate;
 use crate::value::{Kind, Text, Value};
@@ -38,7 +38,23 @@ impl Collected<'_> {
                 let names: Vec<Box<str>> = arguments.iter().filter_map(|of| Some(self.slot(of)?.0)).collect();
                 self.told_apart.extend(names);
             }
-            Expr::Slot(_) => self.key(expr, None),
+            Expr::Slot(_) => {
+                self.key(expr, None);
+                let stored = self.slot(expr).and_then(|(name, _)| BuiltIn::named(&name));
+                stored.into_iter().for_each(|built_in| self.built_in(built_in, &[]));
+            }
+            Expr::BuiltIn(computed) => match computed {
+                Computed::Message { .. } => self.built_in(BuiltIn::Message, &[TEMPLATE]),
+                Computed::EventType { .. } => self.built_in(BuiltIn::EventType, &[TEMPLATE]),
+                Computed::Start { .. } | Computed::Elapsed { .. } => self.built_in(BuiltIn::Start, &[]),
+                // Levels are told of by themselves, and the others every event has.
+                Computed::Level { .. }
+                | Computed::Timestamp
+                | Computed::Id
+                | Computed::Arrived
+                | Computed::Properties
+                | Computed::Data => {}
+            },
             Expr::Path(_) => return self.key(expr, None),
             Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number, None),
             Expr::Compare { op, left, right, ci } => self.compared(*op, left, right, *ci),
@@ -220,7 +236,13 @@ impl Collected<'_> {
         self.push(Sought::Ranked { by, key, name, texts: Mutex::default() });
     }
 
-    /// A key of events: none that stands for a built-in, since most events lack some of those.
+    /// A built-in, which is stored under its key, or follows from one of these.
+    fn built_in(&mut self, built_in: BuiltIn, others: &[&str]) {
+        let keys = built_in.key().into_iter().chain(others.iter().copied());
+        self.push(Sought::BuiltIn { built_in, keys: keys.map(Box::from).collect() });
+    }
+
+    /// A key of events: none that stands for a built-in.
     fn key(&mut self, expr: &Expr, meant: Option<String>) {
         let readings = match expr {
             Expr::Path(readings) => readings.as_slice(),
@@ -291,6 +313,7 @@ impl Collected<'_> {
                 keys == other && operator == sign
             }
             (Sought::Hyphens { name, .. }, Sought::Hyphens { name: other, .. }) => name == other,
+            (Sought::BuiltIn { built_in, .. }, Sought::BuiltIn { built_in: other, .. }) => built_in == other,
             _ => false,
         };
         if self.found.len() < WATCHED_MAX && !self.found.iter().any(is_same) {
@@ -298,6 +321,9 @@ impl Collected<'_> {
         }
     }
 }
+
+/// What messages are rendered from, and types of events told by.
+const TEMPLATE: &str = "@mt";
 
 /// Most things that a query watches for.
 const WATCHED_MAX: usize = 100;

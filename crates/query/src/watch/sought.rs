@@ -2,6 +2,7 @@
 
 use super::block::{InText, Known};
 use super::level::{GivenLevel, Levels};
+use crate::builtin::BuiltIn;
 use crate::warning::Compared;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -17,6 +18,8 @@ pub(super) enum Sought {
         /// What was probably meant, if there is no such key.
         meant: Option<String>,
     },
+    /// A built-in of an event, by any of the keys that it is stored under.
+    BuiltIn { built_in: BuiltIn, keys: Vec<Box<str>> },
     /// A value of a key that can be compared.
     Value {
         key: String,

@@ -2,8 +2,9 @@
 
 use super::block::LEVEL;
 use super::level::{CLEF_LEVELS, GivenLevel, Levels};
-use super::names::{as_written, built_in};
+use super::names::{as_written, built_in, meant};
 use super::sought::{Ranks, Reading, Sought, TakesNumbers, Watched};
+use crate::builtin::BuiltIn;
 use crate::error::closest;
 use crate::warning::Warning;
 use std::collections::BTreeSet;
@@ -78,6 +79,16 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
             known.has_scalars().then(|| Warning::NeverObject { path: text.clone(), key, only })
         }
         Sought::Key { text, readings, meant } => unknown_key(seen.names, text, readings, meant.clone()),
+        Sought::BuiltIn { built_in, keys } => {
+            let near = meant(*built_in, seen.names);
+            // Nothing is wrong where CLEF tells of no exception.
+            let is_fine = near.is_none() && *built_in == BuiltIn::Exception && watched.is_found();
+            (!is_fine).then(|| Warning::UnknownBuiltIn {
+                built_in: built_in.to_string(),
+                keys: keys.iter().map(ToString::to_string).collect(),
+                near,
+            })
+        }
         Sought::Value { key, quoted: Some(text), .. } if known.texts => {
             known.numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
         }

@@ -89,5 +89,5 @@ pub use stats::{Stats, Technique};
 pub use stored::{Documents, SourceError, Times};
 pub use value::{Kind, PLACES_MAX, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};
-pub use warning::{Compared, Warning};
+pub use warning::{Compared, UnixUnit, Warning};
 pub use zone::{UnknownZone, Zone};

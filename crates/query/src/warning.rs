@@ -2,6 +2,7 @@
 
 use crate::calendar::TICKS_PER_MILLISECOND;
 use crate::expr::quoted;
+use crate::time::UNIX_EPOCH;
 use crate::value::{Kind, PLACES_MAX};
 use rust_decimal::Decimal;
 use std::fmt;
@@ -159,6 +160,13 @@ pub enum Warning {
         /// The number as written in the query.
         text: String,
     },
+    /// An instant, which is a number of ticks, is compared with a key whose values are all Unix times.
+    UnixTime {
+        /// The key as the language writes it.
+        key: String,
+        /// What the values count.
+        unit: UnixUnit,
+    },
     /// An aggregate is undefined because it found numbers with too many digits.
     TooManyDigits {
         /// The aggregate, such as `sum(Elapsed)`.
@@ -174,6 +182,35 @@ pub enum Warning {
     },
 }
 
+/// What a Unix time counts since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnixUnit {
+    /// Seconds, whole or not.
+    Seconds,
+    /// Thousandths of them.
+    Milliseconds,
+    /// Millionths.
+    Microseconds,
+    /// Billionths.
+    Nanoseconds,
+}
+
+impl UnixUnit {
+    /// The unit in which numbers from the first to the second are Unix times. HEURISTIC: of the years from 2001 to 2096; a number of
+    /// ticks is an instant of its own.
+    pub(crate) fn of((least, greatest): (f64, f64)) -> Option<UnixUnit> {
+        let units = [
+            (UnixUnit::Seconds, 1.0),
+            (UnixUnit::Milliseconds, 1e3),
+            (UnixUnit::Microseconds, 1e6),
+            (UnixUnit::Nanoseconds, 1e9),
+        ];
+        let is_within = |per_second: f64| least >= 1e9 * per_second && greatest < 4e9 * per_second;
+        units.into_iter().find(|(_, per_second)| is_within(*per_second)).map(|(unit, _)| unit)
+    }
+}
+
 /// The kind of value that a key is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -187,12 +224,7 @@ pub enum Compared {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::UnknownKey { key, near: Some(near) } => {
-                write!(f, "no event that was read has a key `{key}`; did you mean `{near}`?")
-            }
-            Warning::UnknownKey { key, near: None } => {
-                write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
-            }
+            Warning::UnknownKey { key, near } => unknown_key(f, key, near.as_deref()),
             Warning::UnknownBuiltIn { built_in, keys, near } => unknown_built_in(f, built_in, keys, near.as_deref()),
             Warning::NeverCompared { key, operator, with, only } => {
                 never_compared(f, key, operator, *with, *only)
@@ -235,14 +267,7 @@ impl fmt::Display for Warning {
                 "no event that was read has a level (`@l`), so `@Level` is 'Information' for each; compare the key that tells how bad an \
                  event is",
             ),
-            Warning::UnknownLevel { given, levels } => {
-                write!(
-                    f,
-                    "no event that was read has the level {}; their levels are {}",
-                    quoted(given),
-                    levels.join(", ")
-                )
-            }
+            Warning::UnknownLevel { given, levels } => unknown_level(f, given, levels),
             Warning::SmallPercentile { aggregate, meant } => {
                 write!(
                     f,
@@ -259,6 +284,7 @@ impl fmt::Display for Warning {
                  from the point (at least {})",
                 if *count == 1 { "once".to_owned() } else { format!("{count} times") }
             ),
+            Warning::UnixTime { key, unit } => unix_time(f, key, *unit),
             Warning::NumberForDate { text } => write!(
                 f,
                 "an instant is compared with {text}, which is a number of ticks; a date is written in quotes, as in '2024-05-29'"
@@ -270,6 +296,33 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+fn unknown_key(f: &mut fmt::Formatter<'_>, key: &str, near: Option<&str>) -> fmt::Result {
+    write!(f, "no event that was read has a key `{key}`; ")?;
+    match near {
+        Some(near) => write!(f, "did you mean `{near}`?"),
+        None => f.write_str("names of keys are case-sensitive"),
+    }
+}
+
+fn unknown_level(f: &mut fmt::Formatter<'_>, given: &str, levels: &[String]) -> fmt::Result {
+    let (given, levels) = (quoted(given), levels.join(", "));
+    write!(f, "no event that was read has the level {given}; their levels are {levels}")
+}
+
+fn unix_time(f: &mut fmt::Formatter<'_>, key: &str, unit: UnixUnit) -> fmt::Result {
+    let (unit, ticks) = match unit {
+        UnixUnit::Seconds => ("seconds", " * 10000000"),
+        UnixUnit::Milliseconds => ("milliseconds", " * 10000"),
+        UnixUnit::Microseconds => ("microseconds", " * 10"),
+        UnixUnit::Nanoseconds => ("nanoseconds", " / 100"),
+    };
+    write!(
+        f,
+        "`{key}` is compared with an instant, which is a number of ticks, and its values look like Unix {unit}; \
+         the instant is `{key}{ticks} + {UNIX_EPOCH}`"
+    )
 }
 
 fn unknown_built_in(

@@ -16,7 +16,6 @@ use crate::value::Value;
 use crate::warning::{Compared, Warning};
 use block::{LEVEL, Look, Searched, Told, number};
 use collected::Collected;
-use level::LEVELS_MAX;
 use sought::{Ranks, Sought, Watched};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -149,15 +148,7 @@ impl Watch {
                     }
                     lacks_name |= !is_there && !watched.is_settled();
                 }
-                Sought::BuiltIn { keys, .. } => match keys.iter().any(|key| block.has(key)) {
-                    true => self.settle(watched),
-                    false => {
-                        lacks_name = true;
-                        if CLEF_KEYS.into_iter().chain([LEVEL]).any(|key| block.has(key)) {
-                            watched.find();
-                        }
-                    }
-                },
+                Sought::BuiltIn { keys, .. } => lacks_name |= self.lacks_built_in(watched, keys, block),
                 Sought::Value { name, with, quoted, .. } => match block.known(name, quoted.is_some()) {
                     None => self.settle(watched),
                     Some(known) => {
@@ -173,31 +164,21 @@ impl Watch {
                     }
                 },
                 Sought::Text { name, given, otherwise, .. } => {
-                    let mut otherwise = otherwise.lock().unwrap_or_else(PoisonError::into_inner);
-                    let mut is_there = false;
-                    let are_all = block.texts(name, &mut |text| {
-                        is_there |= given.is_match(text);
-                        if otherwise.len() < LEVELS_MAX && given.is_spelt_otherwise(text) {
-                            otherwise.insert(text.to_owned());
-                        }
-                    });
-                    if is_there || !are_all {
+                    let otherwise = &mut *otherwise.lock().unwrap_or_else(PoisonError::into_inner);
+                    if sought::meet_text(block, name, given, otherwise) {
+                        self.settle(watched);
+                    }
+                }
+                Sought::Instant { name, unit, .. } => {
+                    let unit = &mut *unit.lock().unwrap_or_else(PoisonError::into_inner);
+                    if sought::meet_unit(block, name, unit) {
                         self.settle(watched);
                     }
                 }
                 Sought::Pair { names: [left, right], operator, met, .. } => {
-                    let (Some(left), Some(right)) = (block.known(left, false), block.known(right, false))
-                    else {
-                        self.settle(watched);
-                        continue;
-                    };
-                    let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
-                    let [here, there] = &mut *met;
-                    here.add(left);
-                    there.add(right);
-                    // `null = null` is true, and `null < null` undefined.
-                    let are_nulls = here.nulls && there.nulls && matches!(*operator, "=" | "<>");
-                    if are_nulls || here.shares_kind(*there) {
+                    let both = block.known(left, false).zip(block.known(right, false));
+                    let met = &mut *met.lock().unwrap_or_else(PoisonError::into_inner);
+                    if both.is_none_or(|both| sought::meet_pair(both, operator, met)) {
                         self.settle(watched);
                     }
                 }
@@ -227,6 +208,17 @@ impl Watch {
                 }
             });
         }
+    }
+
+    /// Whether a block has nothing of a built-in.
+    fn lacks_built_in(&self, watched: &Watched, keys: &[Box<str>], block: &impl Look) -> bool {
+        let is_there = keys.iter().any(|key| block.has(key));
+        if is_there {
+            self.settle(watched);
+        } else if CLEF_KEYS.into_iter().chain([LEVEL]).any(|key| block.has(key)) {
+            watched.find();
+        }
+        !is_there
     }
 
     fn look_at_levels(&self, block: &impl Look) {

@@ -13,7 +13,7 @@ fn events() -> Memory {
         let document = match n {
             0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h","Status":200}}"#),
             _ => format!(
-                r#"{{"Elapsed":{n}.5,"Code":"{n}","Took":"{}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"Robot":{},"x-request-id":"a","@tr":"x","Status":"Healthy"}}"#,
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Took":"{}","Ship":{{"City":"Athens"}},"Odd":{{}},"Tags":["sale"],"span_id":"7","@st":"2024-05-29T10:56:01Z","At":17321{n}000000,"Robot":{},"x-request-id":"a","@tr":"x","Status":"Healthy"}}"#,
                 n - 45,
                 n.is_multiple_of(2)
             ),
@@ -181,6 +181,34 @@ const MISLEADING: &[(&str, &str)] = &[
         "`Tags` is never a string, so `Tags` = a string is false for every event; its values are arrays: write `Tags[?]` for any of \
          their elements",
     ),
+    // Counts were compared with texts without a word.
+    (
+        "select count(*) as n from stream group by Path having n > '5'",
+        "`n` is never a string, so `n` > a string is undefined for every event; compare it with a number, or `ToString(n)` with the string",
+    ),
+    (
+        "select Path from stream where Length(Path) in ['5', '6']",
+        "`Length(Path)` is never a string, so `Length(Path)` in a string is false for every event; compare it with a number, or \
+         `ToString(Length(Path))` with the string",
+    ),
+    (
+        "select count(*) from stream where At > DateTime('2026-11-23')",
+        "`At` is compared with an instant, which is a number of ticks, and its values look like Unix milliseconds; the instant is \
+         `At * 10000 + 621355968000000000`",
+    ),
+    (
+        "select count(*) from stream where Now() - 1d < At",
+        "`At` is compared with an instant, which is a number of ticks, and its values look like Unix milliseconds; the instant is \
+         `At * 10000 + 621355968000000000`",
+    ),
+    (
+        "select @SpanId from stream",
+        "no event that was read has `@sp`, so `@SpanId` is undefined for each; did you mean `span_id`?",
+    ),
+    (
+        "select @Message from stream",
+        "no event that was read has `@m` or `@mt`, so `@Message` is undefined for each",
+    ),
     (
         "select percentile(Elapsed, 0.95) from stream",
         "`percentile(Elapsed, 0.95)` is not what it may look like: percentiles go from 0 to 100; did you mean 95?",
@@ -208,6 +236,8 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "select count(*) from stream where @Timestamp > 20240530 - 1 and @Timestamp > 63000000000",
         "select count(*) from stream where @Level = 'Error' or @Level in ['Error', 'Information', 'Fatal'] or @Level = 'error' ci",
         "select count(*) from stream where @Exception is not null and @TraceId = 'x'",
+        "select count(*) as n from stream group by Path having n > 5 and max(Path) > 'a'",
+        "select count(*) from stream where At * 10000 + 621355968000000000 > DateTime('2024-11-23') and Elapsed < 621355968000000001",
         "select percentile(Elapsed, 95), percentile(Elapsed, 0), percentile(Elapsed, 1) from stream",
         "select count(*) from stream where @Timestamp > '2024-05-29'",
         "select count(*) from stream where @Elapsed > 200ms and @Timestamp - @Start > 1s",

@@ -76,7 +76,7 @@ pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, Compared, EvalError, ExecError, Expression, Held, Instant,
     InstantError, Kind, KindCounts, KindReport, OwnedRow, Parameters, PathKinds, QUERY_BYTES_MAX, Query,
     QueryError, Row, RowBatch, Rows, RunOptions, SourceError, Span, Statement, Stats, Technique, TypedColumn,
-    TypedValue, UnknownZone, Warning, Word, closest, eval, vocabulary,
+    TypedValue, UnixUnit, UnknownZone, Warning, Word, closest, eval, vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::DeleteError as StoreDeleteError;

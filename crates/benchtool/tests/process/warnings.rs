@@ -476,6 +476,10 @@ fn texts_that_values_spell_otherwise_are_warned_of() {
     {
         refused(folder, condition);
     }
+    // A nested key of that name is another one.
+    let nested = tempfile::tempdir().unwrap();
+    stored(nested.path(), &[r#"{"@t":"2026-11-23T20:00:00Z","log":{"level":"error"},"level":"x"}"#]);
+    check(nested.path(), "level <> 'Error'", "");
     // Where a key has more texts than are listed, nobody can tell.
     let many = tempfile::tempdir().unwrap();
     let events: Vec<String> = (0..100).map(|n| event(&format!("error{n}"), "INFO")).collect();

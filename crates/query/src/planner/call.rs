@@ -1,7 +1,7 @@
 //! Comparisons and calls: functions are found, their arguments counted, patterns compiled.
 
 use super::aggregate;
-use super::resolve::Resolver;
+use super::resolve::{Grouped, Resolver};
 use crate::ast::{self, Arguments, ArrayItem, Comparison, Node, ParsedExpr, Quantifier};
 use crate::builtin::BuiltIn;
 use crate::error::Flaw;
@@ -9,8 +9,8 @@ use crate::expr::{Expr, Like, Pattern, Replacement};
 use crate::functions::{self, ScalarFunction};
 use crate::instants;
 use crate::span::Span;
-use crate::value::{Text, Value};
-use crate::warning::Warning;
+use crate::value::{Kind, Text, Value};
+use crate::warning::{Compared, Warning};
 use crate::zone;
 
 impl Resolver<'_> {
@@ -35,12 +35,16 @@ impl Resolver<'_> {
                 .hint("write `x = /…/` for the whole text, `IsMatch(x, /…/)` for a part of it"));
         }
         Ok(match op {
-            In | NotIn => Expr::In {
-                left: Box::new(self.expr(left)?),
-                right: Box::new(self.compared(right, left)?),
-                negated: op == NotIn,
-                ci,
-            },
+            In | NotIn => {
+                let (of, left, right) = (left, self.expr(left)?, self.compared(right, left)?);
+                if let Expr::Array(items) = &right
+                    && let Some(ArrayItem::One(first)) = items.first()
+                    && items.iter().all(|item| matches!(item, ArrayItem::One(Expr::Constant(Value::Text(_)))))
+                {
+                    self.warn_of_kinds(op.sign(), (of, &left), first);
+                }
+                Expr::In { left: Box::new(left), right: Box::new(right), negated: op == NotIn, ci }
+            }
             IsLike | NotLike => match self.constant(right)? {
                 Some(Value::Text(pattern)) => {
                     let pattern =
@@ -54,7 +58,10 @@ impl Resolver<'_> {
                 }
             },
             op => {
+                let (first, second) = (left, right);
                 let (left, right) = (self.compared(left, right)?, self.compared(right, left)?);
+                self.warn_of_kinds(op.sign(), (first, &left), &right);
+                self.warn_of_kinds(op.flipped().sign(), (second, &right), &left);
                 Expr::Compare { op, left: Box::new(left), right: Box::new(right), ci }
             }
         })
@@ -74,6 +81,24 @@ impl Resolver<'_> {
             Node::Name(name) => self.grouped.is_none() && self.local(name).is_none(),
             Node::Member(of, _) => self.is_property(of),
             _ => false,
+        }
+    }
+
+    /// Warns of an expression that always gives a number, compared with a text.
+    fn warn_of_kinds(&mut self, operator: &'static str, (expr, resolved): (&ParsedExpr, &Expr), with: &Expr) {
+        let groups = self.grouped.as_ref().map(Grouped::kinds).unwrap_or_default();
+        let is_number =
+            !matches!(resolved, Expr::Constant(_)) && resolved.kind(&groups) == Some(Kind::Number);
+        let is_text = matches!(with, Expr::Constant(Value::Text(_)));
+        // Arithmetic on keys is told of by itself, and a text that should be an instant as such.
+        let is_arithmetic = self.grouped.is_none() && matches!(resolved, Expr::Arithmetic(..));
+        if is_number && is_text && !is_arithmetic && !self.is_instant(expr) {
+            self.warnings.push(Warning::NeverCompared {
+                key: expr.span.text(self.text).to_owned(),
+                operator,
+                with: Compared::Text,
+                only: Some(Kind::Number),
+            });
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::ast::ParsedExpr;
 use crate::builtin::BuiltIn;
 use crate::error::{Flaw, WITHOUT_STREAM};
-use crate::expr::{Computed, Expr};
+use crate::expr::{Certain, Computed, Expr};
 use crate::parameters::Parameters;
 use crate::plan::Aggregate;
 use crate::span::Span;
@@ -95,6 +95,13 @@ impl Grouped {
             instants,
             from_aliases: 0,
         }
+    }
+
+    /// Of what kind the values of keys and aggregates are, where that is certain.
+    pub(super) fn kinds(&self) -> Vec<Certain> {
+        let aggregates = self.aggregates.iter();
+        let aggregates = aggregates.map(|of| of.function.kind(of.argument.kind(&[])));
+        std::iter::repeat_n(None, self.keys).chain(aggregates).collect()
     }
 
     /// The key that an expression repeats, or names.

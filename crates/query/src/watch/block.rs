@@ -103,8 +103,12 @@ pub(super) trait Look {
     fn known(&self, name: &str, reads_texts: bool) -> Option<Known>;
     /// Gives each level that events have: whether those are all.
     fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool;
+    /// The least and the greatest number that is a value of a key; none where that is not known, or there is none.
+    fn range(&self, name: &str) -> Option<(f64, f64)>;
     /// Gives each text that is a value of a key: whether those are all.
     fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool;
+    /// Whether a text that was given is surely a value of that key, and not of one that is nested.
+    fn has_text(&self, name: &str, text: &str) -> bool;
     /// Gives the names of keys.
     fn names(&self, each: &mut dyn FnMut(&str));
 
@@ -174,6 +178,16 @@ impl Look for Told<'_, '_> {
         }
     }
 
+    fn range(&self, name: &str) -> Option<(f64, f64)> {
+        match self.0.key(name) {
+            Key::Present(facts) if !self.0.tell_deleted() => {
+                let (least, greatest) = facts.values?.range?;
+                Some((least.text.parse().ok()?, greatest.text.parse().ok()?))
+            }
+            Key::Unknown | Key::Absent | Key::Present(_) => None,
+        }
+    }
+
     fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
         match self.0.key(name) {
             Key::Absent => true,
@@ -183,6 +197,10 @@ impl Look for Told<'_, '_> {
             }
             Key::Unknown | Key::Present(_) => false,
         }
+    }
+
+    fn has_text(&self, _name: &str, _text: &str) -> bool {
+        true
     }
 
     fn names(&self, each: &mut dyn FnMut(&str)) {
@@ -281,6 +299,17 @@ impl Look for Searched<'_> {
         true
     }
 
+    fn range(&self, name: &str) -> Option<(f64, f64)> {
+        let number = |value: &[u8]| {
+            let end = value.iter().position(|byte| matches!(byte, b',' | b'}')).unwrap_or(value.len());
+            std::str::from_utf8(value.get(..end)?).ok()?.parse::<f64>().ok()
+        };
+        let numbers = self.behind(name)?.filter_map(number);
+        numbers
+            .map(|number| (number, number))
+            .reduce(|(least, greatest), (number, _)| (least.min(number), greatest.max(number)))
+    }
+
     fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
         let mut seen: Vec<&[u8]> = Vec::new();
         let Some(values) = self.behind(name) else { return false };
@@ -294,6 +323,21 @@ impl Look for Searched<'_> {
             }
         }
         true
+    }
+
+    fn has_text(&self, name: &str, text: &str) -> bool {
+        let Some(key) = spelled(name) else { return false };
+        let needle = [b"\"", &*key, b"\":\"", text.as_bytes(), b"\""].concat();
+        let mut offsets = tamias_json::Offsets::new();
+        memchr::memmem::find_iter(self.bytes, &needle).take(DOCUMENTS_NAMED).any(|at| {
+            let (before, rest) = self.bytes.split_at_checked(at).unwrap_or_default();
+            let begin = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+            let end = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |length| at + length);
+            let event = offsets.scan_trusted(self.bytes.get(begin..end).unwrap_or_default());
+            event.is_ok_and(|event| {
+                event.get(name).and_then(|value| value.as_str()).is_some_and(|found| found.text() == text)
+            })
+        })
     }
 
     fn names(&self, each: &mut dyn FnMut(&str)) {

@@ -5,10 +5,15 @@ use super::level::{GivenLevel, GivenLike, LEVELS_MAX};
 use super::sought::{Ranks, Reading, Sought, TakesNumbers};
 use crate::ast::{Arithmetic, Comparison};
 use crate::builtin::{BuiltIn, property_name};
-use crate::expr::{Computed, Expr, Like, LikeForm, Printed};
+use crate::calendar::TICKS_PER_DAY;
+use crate::expr::{Computed, Expr, Like, LikeForm, Printed, Set};
 use crate::plan::Aggregate;
+use crate::time::UNIX_EPOCH;
 use crate::value::{Kind, Text, Value};
 use crate::warning::Compared;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Collects what is to be watched for in expressions, each once.
@@ -43,46 +48,16 @@ impl Collected<'_> {
                 let stored = self.slot(expr).and_then(|(name, _)| BuiltIn::named(&name));
                 stored.into_iter().for_each(|built_in| self.built_in(built_in, &[]));
             }
-            Expr::BuiltIn(computed) => match computed {
-                Computed::Message { .. } => self.built_in(BuiltIn::Message, &[TEMPLATE]),
-                Computed::EventType { .. } => self.built_in(BuiltIn::EventType, &[TEMPLATE]),
-                Computed::Start { .. } | Computed::Elapsed { .. } => self.built_in(BuiltIn::Start, &[]),
-                // Levels are told of by themselves, and the others every event has.
-                Computed::Level { .. }
-                | Computed::Timestamp
-                | Computed::Id
-                | Computed::Arrived
-                | Computed::Properties
-                | Computed::Data => {}
-            },
+            Expr::BuiltIn(computed) => self.computed(*computed),
             Expr::Path(_) => return self.key(expr, None),
-            Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number, None),
+            Expr::CompareNumber { op, left, number, .. } => {
+                self.value(left, op.sign(), Compared::Number, None);
+                if number.decimal().is_some_and(is_instant) {
+                    self.with_instant(left);
+                }
+            }
             Expr::Compare { op, left, right, ci } => self.compared(*op, left, right, *ci),
-            Expr::InSet { left, set, negated } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
-                for value in set.values().iter().take(LEVELS_MAX) {
-                    if let Value::Text(text) = value {
-                        self.level(GivenLevel::of(text, set.ci()), *negated);
-                    }
-                }
-            }
-            Expr::InSet { left, set, negated } if !set.values().is_empty() => {
-                let operator = if *negated { "not in" } else { "in" };
-                for value in set.values().iter().take(LEVELS_MAX) {
-                    if let Value::Text(text) = value {
-                        self.spelt(left, GivenLevel::of(text, set.ci()));
-                    }
-                }
-                if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
-                    let mut all = set.values().iter().map(|value| match value {
-                        Value::Text(text) => quoted(text),
-                        _ => None,
-                    });
-                    let first = all.next().flatten().filter(|_| all.all(|other| other.is_some()));
-                    self.value(left, operator, Compared::Text, first);
-                } else if set.values().iter().all(|value| matches!(value, Value::Number(_))) {
-                    self.value(left, operator, Compared::Number, None);
-                }
-            }
+            Expr::InSet { left, set, negated } => self.in_set(left, set, *negated),
             Expr::Like { left, pattern, negated }
                 if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) && !pattern.ci() =>
             {
@@ -126,6 +101,44 @@ impl Collected<'_> {
         }
     }
 
+    fn computed(&mut self, computed: Computed) {
+        match computed {
+            Computed::Message { .. } => self.built_in(BuiltIn::Message, &[TEMPLATE]),
+            Computed::EventType { .. } => self.built_in(BuiltIn::EventType, &[TEMPLATE]),
+            Computed::Start { .. } | Computed::Elapsed { .. } => self.built_in(BuiltIn::Start, &[]),
+            // Levels are told of by themselves, and the others every event has.
+            Computed::Level { .. }
+            | Computed::Timestamp
+            | Computed::Id
+            | Computed::Arrived
+            | Computed::Properties
+            | Computed::Data => {}
+        }
+    }
+
+    fn in_set(&mut self, left: &Expr, set: &Set, negated: bool) {
+        let is_level = matches!(left, Expr::BuiltIn(Computed::Level { .. }));
+        for value in set.values().iter().take(LEVELS_MAX) {
+            let Value::Text(text) = value else { continue };
+            let given = GivenLevel::of(text, set.ci());
+            if is_level { self.level(given, negated) } else { self.spelt(left, given) }
+        }
+        if is_level || set.values().is_empty() {
+            return;
+        }
+        let operator = if negated { "not in" } else { "in" };
+        if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
+            let mut all = set.values().iter().map(|value| match value {
+                Value::Text(text) => quoted(text),
+                _ => None,
+            });
+            let first = all.next().flatten().filter(|_| all.all(|other| other.is_some()));
+            self.value(left, operator, Compared::Text, first);
+        } else if set.values().iter().all(|value| matches!(value, Value::Number(_))) {
+            self.value(left, operator, Compared::Number, None);
+        }
+    }
+
     /// Of `a.b - c / d` the name that it is together, `a.b-c/d`, what it begins with, and the other parts.
     fn hyphenated<'e>(&self, expr: &'e Expr) -> Option<(String, &'e Expr, Vec<&'e Expr>)> {
         match expr {
@@ -154,6 +167,9 @@ impl Collected<'_> {
                 if let Comparison::Equal | Comparison::NotEqual = op {
                     self.spelt(of, GivenLevel::of(text, ci));
                 }
+            }
+            (key @ Expr::Slot(_), instant) | (instant, key @ Expr::Slot(_)) if gives_instant(instant) => {
+                self.with_instant(key);
             }
             (text @ Expr::Constant(Value::Text(_)), of) => {
                 self.compared(op.flipped(), of, text, ci);
@@ -278,6 +294,13 @@ impl Collected<'_> {
         }
     }
 
+    /// A key that is compared with an instant.
+    fn with_instant(&mut self, of: &Expr) {
+        if let Some((name, key)) = self.slot(of) {
+            self.push(Sought::Instant { key, name, unit: Mutex::default() });
+        }
+    }
+
     /// A text that a key is compared with; of a dotted path the keys that are spelt with its dots.
     fn spelt(&mut self, of: &Expr, given: GivenLevel) {
         let flat = match of {
@@ -312,6 +335,7 @@ impl Collected<'_> {
             (Sought::Pair { keys, operator, .. }, Sought::Pair { keys: other, operator: sign, .. }) => {
                 keys == other && operator == sign
             }
+            (Sought::Instant { name, .. }, Sought::Instant { name: other, .. }) => name == other,
             (Sought::Hyphens { name, .. }, Sought::Hyphens { name: other, .. }) => name == other,
             (Sought::BuiltIn { built_in, .. }, Sought::BuiltIn { built_in: other, .. }) => built_in == other,
             _ => false,
@@ -327,6 +351,28 @@ const TEMPLATE: &str = "@mt";
 
 /// Most things that a query watches for.
 const WATCHED_MAX: usize = 100;
+
+/// Whether a number is an instant rather than anything else. HEURISTIC: of the years from 1970 to 2199.
+fn is_instant(number: Decimal) -> bool {
+    const YEARS: Range<i64> = UNIX_EPOCH..UNIX_EPOCH + 230 * 365 * TICKS_PER_DAY as i64;
+    number.to_i64().is_some_and(|ticks| YEARS.contains(&ticks))
+}
+
+/// Whether an expression is an instant, wherever it has a value.
+fn gives_instant(expr: &Expr) -> bool {
+    match expr {
+        Expr::Constant(Value::Number(number)) => number.decimal().is_some_and(is_instant),
+        Expr::BuiltIn(computed) => {
+            matches!(computed, Computed::Timestamp | Computed::Start { .. } | Computed::Arrived)
+        }
+        Expr::Call { function, .. } => matches!(function.name, "Now" | "DateTime"),
+        // A time and a duration; the difference of two times is a duration.
+        Expr::Arithmetic(Arithmetic::Add | Arithmetic::Subtract, a, b) => {
+            gives_instant(a) && !gives_instant(b)
+        }
+        _ => false,
+    }
+}
 
 /// A text that is a number in quotes.
 fn quoted(text: &Text<'_>) -> Option<String> {

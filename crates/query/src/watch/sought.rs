@@ -1,9 +1,9 @@
 //! What is watched for, and what was met of it.
 
-use super::block::{InText, Known};
-use super::level::{GivenLevel, Levels};
+use super::block::{InText, Known, Look};
+use super::level::{GivenLevel, LEVELS_MAX, Levels};
 use crate::builtin::BuiltIn;
-use crate::warning::Compared;
+use crate::warning::{Compared, UnixUnit};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -31,6 +31,8 @@ pub(super) enum Sought {
     },
     /// A text as the value of a key that has few of them; and which it has in other spellings instead.
     Text { key: String, name: Box<str>, given: GivenLevel, otherwise: Mutex<BTreeSet<String>> },
+    /// Other numbers than those of a Unix clock as the values of a key that is compared with an instant; and by which clock all are.
+    Instant { key: String, name: Box<str>, unit: Mutex<Option<UnixUnit>> },
     /// Values of one kind under two keys that are compared with each other.
     Pair { keys: [String; 2], names: [Box<str>; 2], operator: &'static str, met: Mutex<[Known; 2]> },
     /// A number as the value of a key that arithmetic or an aggregate takes.
@@ -52,6 +54,45 @@ impl Sought {
             _ => false,
         }
     }
+}
+
+/// Takes in the texts of a key in a block. True if there is nothing more to look for: the text is there, or may be.
+pub(super) fn meet_text(
+    block: &impl Look,
+    name: &str,
+    given: &GivenLevel,
+    otherwise: &mut BTreeSet<String>,
+) -> bool {
+    let mut is_there = false;
+    let are_all = block.texts(name, &mut |text| {
+        is_there |= given.is_match(text);
+        let is_other = otherwise.len() < LEVELS_MAX && given.is_spelt_otherwise(text);
+        if is_other && block.has_text(name, text) {
+            otherwise.insert(text.to_owned());
+        }
+    });
+    is_there || !are_all
+}
+
+/// Takes in the numbers of a key in a block. True if they are no Unix times, or not all of one unit.
+pub(super) fn meet_unit(block: &impl Look, name: &str, unit: &mut Option<UnixUnit>) -> bool {
+    if block.known(name, false).is_some_and(|known| !known.numbers) {
+        return false;
+    }
+    let of_block = block.range(name).and_then(UnixUnit::of);
+    let is_other = unit.is_some_and(|known| of_block != Some(known));
+    *unit = of_block;
+    of_block.is_none() || is_other
+}
+
+/// Takes in what is known of two keys that are compared. True if some values may be of one kind.
+pub(super) fn meet_pair((left, right): (Known, Known), operator: &str, met: &mut [Known; 2]) -> bool {
+    let [here, there] = met;
+    here.add(left);
+    there.add(right);
+    // `null = null` is true, and `null < null` undefined.
+    let are_nulls = here.nulls && there.nulls && matches!(operator, "=" | "<>");
+    are_nulls || here.shares_kind(*there)
 }
 
 /// What takes numbers, as the language writes it.

@@ -113,6 +113,10 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
                 stored,
             })
         }
+        Sought::Instant { key, unit, .. } => {
+            let unit = *unit.lock().unwrap_or_else(PoisonError::into_inner);
+            unit.map(|unit| Warning::UnixTime { key: key.clone(), unit })
+        }
         Sought::Pair { keys, operator, met, .. } => {
             let met = met.lock().unwrap_or_else(PoisonError::into_inner);
             met.iter().all(|known| known.has_values()).then(|| Warning::NeverAlike {

@@ -121,7 +121,10 @@ impl Missing {
         }
         let within = if is_array { format!("{parent}[?].") } else { format!("{parent}.") };
         let elements = format!("{within}{rest}");
-        let remedy = if is_array && known.contains_key(&elements) {
+        let flat = format!("{parent}['{rest}']");
+        let remedy = if known.contains_key(&flat) {
+            Remedy::Near(flat)
+        } else if is_array && known.contains_key(&elements) {
             Remedy::Elements { array: parent.to_owned(), path: elements }
         } else {
             let name = rest.split('.').next().unwrap_or(rest);
@@ -160,7 +163,7 @@ mod tests {
     #[track_caller]
     fn check(path: &str, expected: Option<Remedy>) {
         let mut keys = Keys::new(2 * DEPTH);
-        keys.add(br#"{"actor":{"login":"a","id":1},"Timings":[{"Elapsed":1}],"id.orig_h":"h","repo":{"owner":{"name":"x"}},"text":"t"}"#);
+        keys.add(br#"{"actor":{"login":"a","id":1},"Timings":[{"Elapsed":1}],"id.orig_h":"h","repo":{"owner":{"name":"x"}},"text":"t","attributes":{"http.status_code":500}}"#);
         assert_eq!(Missing::of(&keys, path).map(|missing| missing.remedy), expected, "{path}");
     }
 
@@ -169,6 +172,8 @@ mod tests {
         for path in ["actor.login", "id.orig_h", "repo.owner.name", "nothing.there", "text.length"] {
             check(path, None);
         }
+        // It has a flat key of that name, and nothing was suggested.
+        check("attributes.http.status_code", Some(Remedy::Near("attributes['http.status_code']".to_owned())));
         check("actor.logn", Some(Remedy::Near("actor.login".to_owned())));
         check("actor.LOGIN", Some(Remedy::Near("actor.login".to_owned())));
         check("repo.owner.nmae", Some(Remedy::Near("repo.owner.name".to_owned())));

@@ -66,11 +66,18 @@ impl<'a> Look<'a> {
         if let Which::Reversed(most) = which {
             return Latest::read(rows, most)?.write(self, out);
         }
-        let hidden = usize::from(which == Which::Page);
+        let (hidden, most) = match which {
+            Which::Page(most) => (1, most),
+            Which::All | Which::Reversed(_) => (0, u64::MAX),
+        };
         let columns = rows.columns().len().saturating_sub(hidden);
         let mut writer = self.writer(&rows.columns()[..columns], out)?;
         let mut written = Written::default();
         while let Some(row) = rows.next_row()? {
+            if written.rows == most {
+                written.has_more = true;
+                break;
+            }
             written.rows += 1;
             writer.row(&row.cells().take(columns).collect::<Vec<Cell<'_>>>())?;
             let id = row.get(columns).and_then(|id| id.text());
@@ -123,8 +130,8 @@ pub(crate) enum Which {
     All,
     /// The first so many, in the opposite order: of rows that come the latest first.
     Reversed(u64),
-    /// All, without their last cell, which tells where the next page begins.
-    Page,
+    /// So many, without their last cell, which tells where the next page begins.
+    Page(u64),
 }
 
 /// What became of the rows.
@@ -135,6 +142,8 @@ pub(crate) struct Written {
     pub(crate) paged: Duration,
     /// Of a page, what the last row's event is called.
     pub(crate) last_id: Option<String>,
+    /// Whether there is another page.
+    pub(crate) has_more: bool,
 }
 
 /// The format of rows on a terminal where none is asked for: events as a log, everything else as a table.
@@ -159,7 +168,7 @@ pub(crate) fn fitted(names: &[String], rows: &[Vec<Field>]) -> String {
             let rows = rows.iter().enumerate().map(|(number, row)| {
                 let lines =
                     names.iter().zip(row).map(|(name, field)| (name.clone(), field.as_text().to_owned()));
-                vertical::block(number + 1, &lines.collect::<Vec<_>>())
+                vertical::block(number + 1, &lines.collect::<Vec<_>>(), Screen::of_stdout().columns())
             });
             rows.collect::<String>().trim_end().to_owned()
         }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use tamias::EventId;
 
-use super::shared::{OnDamage, Parameter, Period, Reading, Showing, event_id, store_folder};
+use super::shared::{OnDamage, Paging, Parameter, Period, Reading, Showing, event_id, store_folder};
 
 /// Run a query
 ///
@@ -189,6 +189,9 @@ pub(crate) struct KeysArgs {
     /// Output format
     #[arg(long, value_enum)]
     pub(crate) format: Option<KeysFormat>,
+
+    #[command(flatten)]
+    pub(crate) paging: Paging,
 }
 
 /// How keys are written.

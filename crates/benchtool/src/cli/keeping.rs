@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Period, Reading, Sealing, store_folder};
+use super::shared::{Paging, Period, Reading, Sealing, store_folder};
 use crate::instants::Zone;
 
 /// Show what a store holds: events, period, files
@@ -34,6 +34,9 @@ pub(crate) struct InfoArgs {
     /// The time zone of times in the table
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse, allow_hyphen_values = true)]
     pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) paging: Paging,
 }
 
 /// In which form `info` is written.
@@ -85,6 +88,10 @@ pub(crate) struct SettingsArgs {
     /// Change nothing, only show what would be removed at once
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// Set limits by which all events would go at once
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Back up a store, even while it is being written to

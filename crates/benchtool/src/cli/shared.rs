@@ -76,6 +76,13 @@ pub(crate) struct Showing {
     #[arg(long)]
     pub(crate) ticks: bool,
 
+    #[command(flatten)]
+    pub(crate) paging: Paging,
+}
+
+/// Whether long output is shown through a pager.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Paging {
     /// Do not show long output through a pager
     ///
     /// On a terminal, output longer than the screen goes through the program in the environment variable PAGER, or `less`.
@@ -186,7 +193,7 @@ pub(crate) enum Format {
     Log,
     /// One key per line
     Vertical,
-    /// A bar for each row: the first column is the label, columns of numbers are the bars
+    /// A bar for each row: the first column is the label, columns of numbers are the bars. Several columns over time are lines on one scale
     Chart,
     /// One JSON object per line, with column names as keys; undefined values are left out
     Ndjson,

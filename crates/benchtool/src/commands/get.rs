@@ -28,7 +28,7 @@ pub(super) fn show(
     let usual = if screen.is_terminal() { on_terminal } else { Format::Ndjson };
     let shown = Shown::of_columns(vec![true, false, false], zone, showing.ticks);
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
-    let mut out = Out::open(&screen, !showing.no_pager);
+    let mut out = Out::open(&screen, !showing.paging.no_pager);
     let written = write(events, look, &mut out);
     out.finish(written).map(drop)
 }

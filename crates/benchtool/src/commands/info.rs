@@ -14,19 +14,21 @@ use crate::output::{self, Field, json_string};
 use crate::pager::Out;
 use crate::screen::Screen;
 use crate::units;
+use crate::wrap::wrap;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
+    let screen = Screen::of_stdout();
     let store = Store::open_read_only(&args.store)?;
     super::warn_of_unnamed(&store)?;
     let housekeeping = store.housekeeping()?;
     let info = store.info()?;
     let text = match (args.history, args.format) {
         (true, _) => history(args, &housekeeping.history),
-        (false, InfoFormat::Table) => table(args, &info, &housekeeping),
+        (false, InfoFormat::Table) => table(args, &info, &housekeeping, screen.columns()),
         (false, InfoFormat::Json) => json(args, &info, &housekeeping, &store)?,
     };
     // A store may have hundreds of files.
-    let mut out = Out::open(&Screen::of_stdout(), true);
+    let mut out = Out::open(&screen, !args.paging.no_pager);
     let written = output::write_line(&mut out, &text);
     out.finish(written).map(drop)
 }
@@ -38,11 +40,14 @@ fn file_bytes(info: &Info) -> (u64, u64) {
     (info.segments.iter().map(bytes).sum(), with_columns.map(bytes).sum())
 }
 
+/// Where the texts of the head begin.
+const HEAD_INDENT: usize = 10;
+
 fn time(args: &InfoArgs, instant: &Instant) -> String {
     args.time_zone.text(instant.ticks()).unwrap_or_else(|| instant.to_string())
 }
 
-fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
+fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, columns: Option<usize>) -> String {
     let time = |instant| time(args, instant);
     let range = info.time_range.as_ref();
     let range = range.map_or("none".to_owned(), |(first, last)| format!("{} to {}", time(first), time(last)));
@@ -72,6 +77,10 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
         written.map_or("unknown".to_owned(), |times| format!("{times:.2} bytes per byte appended")),
         settings::text(&housekeeping.settings),
     );
+    let head = match columns {
+        Some(columns) => wrap(&head, columns, HEAD_INDENT),
+        None => head,
+    };
     if info.segments.is_empty() {
         return head;
     }

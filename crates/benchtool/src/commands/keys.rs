@@ -8,6 +8,8 @@ use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
 use crate::cli::{KeysArgs, KeysFormat};
 use crate::failure::Failure;
 use crate::output::Field;
+use crate::pager::Out;
+use crate::screen::Screen;
 use crate::tell::tell;
 use crate::units::percent;
 use crate::{output, progress, sampled, signals};
@@ -54,7 +56,9 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
         KeysFormat::Ndjson => objects(&keys),
     };
     if !text.is_empty() {
-        output::write_line(&mut output::stdout(), &text)?;
+        let mut out = Out::open(&Screen::of_stdout(), !args.paging.no_pager);
+        let written = output::write_line(&mut out, &text);
+        out.finish(written)?;
     }
     tell(&keys, read, of_all, every, end);
     match end {

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     }
     tell_warnings(&warnings(&rows, &store, text, &query)?);
     tell_none(&written, &screen, &args.period, &snapshot.info());
-    if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
+    if let Some(id) = written.last_id.filter(|_| written.has_more) {
         tell!("next page: --after {id}");
     }
     if written.rows == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
@@ -113,8 +113,9 @@ fn asked(text: &str, args: &QueryArgs, screen: &Screen) -> Result<(Statement, Wh
     let statement = within(&Statement::parse(text)?, &args.period)?;
     let Some(limit) = args.limit else { return Ok(latest(statement, screen)) };
     let after = args.after.map(|id| id.to_string());
-    match statement.page(after.as_deref(), limit) {
-        Some(page) => Ok((page, Which::Page)),
+    match statement.page(after.as_deref(), limit.saturating_add(1)) {
+        // One more tells whether there is another page.
+        Some(page) => Ok((page, Which::Page(limit))),
         None => Err(Failure::Usage(
             "--limit needs a query without a `limit` that gives one row per event in order of time"
                 .to_owned(),
@@ -143,7 +144,7 @@ pub(crate) fn show(
     let shown = Shown::new(query, zone, showing.ticks);
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
     // Sorting and grouping give nothing before they have read all.
-    let mut out = Out::open(&screen, !showing.no_pager)
+    let mut out = Out::open(&screen, !showing.paging.no_pager)
         .at_end(matches!(which, Which::Reversed(_)))
         .during("running the query");
     // Ctrl-C ends the query, and leaves the terminal to the pager.
@@ -165,7 +166,7 @@ pub(crate) fn show(
             }
             latest.write(look, &mut out)
         }),
-        Which::All | Which::Page => look.write_rows(rows, which, &mut out),
+        Which::All | Which::Page(_) => look.write_rows(rows, which, &mut out),
     };
     let Finished { done, paged } = out.finish(written)?;
     drop(cancels);
@@ -174,8 +175,8 @@ pub(crate) fn show(
     }
     // Who has seen enough has seen rows.
     let shown = match which {
-        Which::Reversed(most) => rows.stats().rows.min(most),
-        Which::All | Which::Page => rows.stats().rows,
+        Which::Reversed(most) | Which::Page(most) => rows.stats().rows.min(most),
+        Which::All => rows.stats().rows,
     };
     let written = done.unwrap_or_else(|| Written { rows: shown, ..Written::default() });
     Ok(Written { paged, ..written })
@@ -198,7 +199,7 @@ pub(crate) fn write_file(
     let mut file = OutputFile::create(path, store)?;
     let written = match file_format(format)? {
         None => Look { format, shown: &shown, screen: Screen::FILE }.write_rows(rows, which, &mut file)?,
-        Some(_) if which == Which::Page => {
+        Some(_) if matches!(which, Which::Page(_)) => {
             return Err(Failure::Usage("--limit cannot be used with parquet and arrow files".to_owned()));
         }
         Some(write) => {

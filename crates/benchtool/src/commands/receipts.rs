@@ -84,7 +84,7 @@ pub(crate) fn text(receipt: &Receipt) -> String {
     let time = |ticks: &u64| Instant::from_ticks(*ticks).map_or(String::new(), |instant| instant.to_string());
     let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut text = format!(
-        "{} of {document_bytes} bytes, out of {}\n  deleted at {}, erased from all files at {}\n",
+        "{} of {document_bytes} bytes, out of {}\n  deleted at {}\n  erased from all files at {}\n",
         counted(*events, "event"),
         counted(*files, "file"),
         time(began),
@@ -95,7 +95,7 @@ pub(crate) fn text(receipt: &Receipt) -> String {
             "  checked {texts} stored texts in {blocks} blocks: none is left of the erased events\n"
         );
     }
-    text += &format!("  {} events remain, hash {hash}", stays.events);
+    text += &format!("  {} events remain\n  hash {hash}", stays.events);
     text += "\n  not reached: backups and other copies";
     if *quarantined > 0 {
         text += &format!(", {} in quarantine", counted(*quarantined, "file"));

@@ -247,7 +247,8 @@ impl Shell {
         let time = started.elapsed().saturating_sub(written.paged);
         commands::query::tell_warnings(&commands::query::warnings(&rows, &self.store, text, &query)?);
         if self.is_timed {
-            let (time, read) = (units::duration(time), units::bytes(rows.stats().bytes));
+            let stats = rows.stats();
+            let (time, read) = (units::duration(time), units::bytes(stats.bytes + stats.column_bytes));
             tell!("{} in {time}, {read} read", counted(written.rows, "row"));
         }
         Ok(())

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let screen = Screen::of_stdout();
     let shown = Shown::new(&latest, &args.period.time_zone, args.showing.ticks);
     let look = Look { format, shown: &shown, screen };
-    let mut out = Out::open(&screen, !args.showing.no_pager && !args.follow).at_end(true);
+    let mut out = Out::open(&screen, !args.showing.paging.no_pager && !args.follow).at_end(true);
     let snapshot = store.snapshot()?;
     let mut rows = snapshot.run(&latest, options());
     let written = look.write_rows(&mut rows, Which::Reversed(u64::MAX), &mut out);

@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::row::{Look, RowWriter, flush, json_text, shown_text, write};
 use crate::failure::Failure;
 use crate::units::{fit, printable, printable_line};
+use crate::wrap::wrap;
 
 /// How wide the names of keys are shown at most.
 const NAME_COLUMNS_MAX: usize = 32;
@@ -58,7 +59,7 @@ impl<'a> VerticalRows<'a> {
 impl RowWriter for VerticalRows<'_> {
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure> {
         self.written += 1;
-        let text = block(self.written, &self.lines(cells));
+        let text = block(self.written, &self.lines(cells), self.look.screen.columns());
         write(self.out, text.as_bytes())
     }
 
@@ -67,15 +68,23 @@ impl RowWriter for VerticalRows<'_> {
     }
 }
 
-/// A row, the texts behind the names of their keys.
-pub(super) fn block(number: usize, lines: &[(String, String)]) -> String {
+/// Texts are not broken where there is less room for them.
+const ROOM_MIN: usize = 20;
+
+/// A row, the texts behind the names of their keys, broken between words where they do not fit the terminal.
+pub(super) fn block(number: usize, lines: &[(String, String)], columns: Option<usize>) -> String {
     let width = lines.iter().map(|(name, _)| name.width()).max().unwrap_or(0).min(NAME_COLUMNS_MAX);
     let mut text = format!("── row {number} ──\n");
     for (name, value) in lines {
         let name = fit(name, width);
         let blanks = " ".repeat(width - name.width().min(width));
+        let value = printable(value);
+        let room =
+            columns.and_then(|columns| columns.checked_sub(width + 2)).filter(|room| *room >= ROOM_MIN);
         // Stack traces keep their lines.
-        let value = printable(value).replace('\n', &format!("\n{}", " ".repeat(width + 2)));
+        let value = room
+            .map_or(value.to_string(), |room| wrap(&value, room, 0))
+            .replace('\n', &format!("\n{}", " ".repeat(width + 2)));
         text.push_str(&format!("{name}{blanks}  {value}\n"));
     }
     text

@@ -102,6 +102,7 @@ pub(crate) fn without_times(output: &str) -> String {
         "# rejected: ",
         "erased: ",
         "  deleted at ",
+        "  erased from ",
         "  checked ",
         "scrubbed: ",
         "from  ",

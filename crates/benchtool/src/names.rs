@@ -18,9 +18,14 @@ pub(crate) struct Names {
     have_named: [bool; 2],
     /// Whether one has the key of --level-key as a path only; and so for messages.
     have_paths: [bool; 2],
+    /// Whether one has a message of bytes, as journald writes what is no plain text.
+    pub(crate) has_bytes: bool,
     /// Whether all begin with an id as `export --ids` writes it, if there are any.
     have_ids: Option<bool>,
 }
+
+/// The key of messages that journald writes.
+pub(crate) const JOURNALD: &str = "MESSAGE";
 
 /// Where events have their level or their message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +64,14 @@ impl Names {
         for (has, named) in self.have_paths.iter_mut().zip(named) {
             *has |= named.is_some_and(|named| event.get(named).is_none() && has_path(event, named));
         }
-        let first = |keys: &[&'static str], is_meant: fn(&Value<'_>) -> bool| {
-            let key = *keys.iter().find(|key| at(event, key).is_some_and(|value| is_meant(&value)))?;
+        let first = |keys: &[&'static str], is_meant: &dyn Fn(&str, &Value<'_>) -> bool| {
+            let key = *keys.iter().find(|key| at(event, key).is_some_and(|value| is_meant(key, &value)))?;
             Some(Place { key, is_nested: event.get(key).is_none() })
         };
-        self.level = self.level.or_else(|| first(&LEVELS[1..], is_level));
-        self.message = self.message.or_else(|| first(&MESSAGES[1..], |value| value.as_str().is_some()));
+        let is_level = |key: &str, value: &Value<'_>| is_level(event, key, value);
+        self.level = self.level.or_else(|| first(&LEVELS[1..], &is_level));
+        self.message = self.message.or_else(|| first(&MESSAGES[1..], &|_, value| value.as_str().is_some()));
+        self.has_bytes |= matches!(event.get(JOURNALD), Some(Value::Array(_)));
         let id = minified.strip_prefix(b"{\"@Id\":\"").and_then(|rest| rest.split_first_chunk::<33>());
         let has_id =
             id.is_some_and(|([hex @ .., end], _)| *end == b'"' && hex.iter().all(u8::is_ascii_hexdigit));

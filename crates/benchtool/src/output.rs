@@ -1,6 +1,7 @@
 //! Rows on the standard output, in the format that is asked for.
 
 mod chart;
+mod level;
 mod log;
 mod row;
 mod table;
@@ -21,7 +22,8 @@ use crate::units::printable;
 
 use table::table;
 
-pub(crate) use log::{LEVELS, MESSAGES, at, is_level};
+pub(crate) use level::is_level;
+pub(crate) use log::{LEVELS, MESSAGES, at};
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 

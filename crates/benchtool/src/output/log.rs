@@ -8,6 +8,7 @@ use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map, Value};
 use unicode_width::UnicodeWidthStr;
 
+use super::level::{Level, Told, WORD_COLUMNS_MAX, level_of};
 use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
@@ -16,7 +17,7 @@ use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
-pub(crate) const LEVELS: [&str; 11] = [
+pub(crate) const LEVELS: [&str; 16] = [
     "@l",
     "level",
     "Level",
@@ -30,7 +31,16 @@ pub(crate) const LEVELS: [&str; 11] = [
     // Of hclog.
     "@level",
     "PRIORITY",
+    // Of OpenTelemetry, of Python, and of Application Insights.
+    "SeverityText",
+    "severityText",
+    SEVERITY_NUMBER,
+    PYTHON_NUMBER,
+    INSIGHTS_NUMBER,
 ];
+pub(super) const SEVERITY_NUMBER: &str = "SeverityNumber";
+pub(super) const PYTHON_NUMBER: &str = "levelno";
+pub(super) const INSIGHTS_NUMBER: &str = "severityLevel";
 const SOURCES: [&str; 12] = [
     "SourceContext",
     "Application",
@@ -45,7 +55,7 @@ const SOURCES: [&str; 12] = [
     "_COMM",
     "ProviderName",
 ];
-pub(crate) const MESSAGES: [&str; 12] = [
+pub(crate) const MESSAGES: [&str; 16] = [
     "@m",
     "message",
     "Message",
@@ -59,6 +69,11 @@ pub(crate) const MESSAGES: [&str; 12] = [
     // Of tracing-subscriber.
     "fields.message",
     "event.message",
+    // Of OpenTelemetry, of Google Cloud, and of structlog.
+    "Body",
+    "jsonPayload.message",
+    "textPayload",
+    "event",
 ];
 
 /// The value of a key; of `fields.message` also that of a key in an object.
@@ -86,7 +101,7 @@ const VALUE_COLUMNS_MIN: usize = 20;
 /// How far the rest of a line is indented that is longer than the terminal is wide.
 const CONTINUED: usize = 4;
 
-const DIM: &str = "\x1b[2m";
+pub(super) const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Rows as the lines of a log.
@@ -149,10 +164,7 @@ impl<'a> LogRows<'a> {
 
     fn line(&self, cells: &[Cell<'_>], event: &Map<'_>) -> String {
         let instant = self.instant(cells, event);
-        // What CLEF calls a level is one, whatever its name.
-        let is_meant = |key: &str, value: &Value<'_>| key == LEVELS[0] || is_level(value);
-        let level =
-            LEVELS.iter().find_map(|key| Some((*key, at(event, key).filter(|value| is_meant(key, value))?)));
+        let level = level_of(event);
         let source = SOURCES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())));
         let message = self.message(event);
         let template =
@@ -164,9 +176,16 @@ impl<'a> LogRows<'a> {
             parts.push(self.dim(&self.look.shown.log_text(instant)));
         }
         match &level {
-            Some((_, level)) => parts.push(self.level(&json_text(level.raw()))),
+            Some((_, Told::Known(level))) => {
+                parts.push(self.colored(level.color(), &format!("{:<5}", level.name())))
+            }
+            Some((_, Told::Word(word))) => {
+                parts.push(format!("{:<5}", fit(&printable_line(word), WORD_COLUMNS_MAX)))
+            }
             // In CLEF an event without a level is an information.
-            None if event.get("@t").is_some() => parts.push(self.level("info")),
+            None if event.get("@t").is_some() && !LEVELS.iter().any(|key| at(event, key).is_some()) => {
+                parts.push(self.colored(Level::Info.color(), &format!("{:<5}", Level::Info.name())));
+            }
             None => {}
         }
         if let Some((_, source)) = &source {
@@ -183,6 +202,8 @@ impl<'a> LogRows<'a> {
                 || used.contains(&Some(key))
                 || told_of.contains(key)
                 || message.as_ref().is_some_and(|(_, message)| *message == text)
+                || MESSAGES.contains(&key)
+                    && template.as_ref().is_some_and(|template| may_render(template, &text))
                 || (instant.is_some() && is_time(&text, instant));
             if !is_told {
                 let name = format!("{}=", printable_line(key));
@@ -235,14 +256,6 @@ impl<'a> LogRows<'a> {
         self.colored(DIM, text)
     }
 
-    fn level(&self, level: &str) -> String {
-        let (name, color) = Level::of(level).map_or_else(
-            || (printable_line(level).to_uppercase(), PLAIN),
-            |level| (level.name().to_owned(), level.color()),
-        );
-        self.colored(color, &format!("{:<5}", fit(&name, 5)))
-    }
-
     fn colored(&self, color: &str, text: &str) -> String {
         if self.look.screen.has_color { format!("{color}{text}{PLAIN}") } else { text.to_owned() }
     }
@@ -277,6 +290,24 @@ fn is_time(text: &str, instant: Option<Instant>) -> bool {
         && (text.parse().ok() == instant || Instant::from_unix_text(text).ok() == instant)
 }
 
+/// Whether a text may be what a template with formats renders to: it has all that stands between the holes.
+fn may_render(template: &str, text: &str) -> bool {
+    let has_format = |hole: &str| hole.split_once('}').is_some_and(|(hole, _)| hole.contains([':', ',']));
+    if template.contains("{{") || !template.split('{').skip(1).any(has_format) {
+        return false;
+    }
+    let between = template.split('{').map(|part| part.split_once('}').map_or(part, |(_, behind)| behind));
+    let mut rest = Some(text);
+    for (number, part) in between.enumerate() {
+        rest = rest.and_then(|rest| match number {
+            0 => rest.strip_prefix(part),
+            _ => rest.find(part).and_then(|at| rest.get(at + part.len()..)),
+        });
+    }
+    let end = template.rsplit('}').next().unwrap_or_default();
+    rest.is_some() && text.ends_with(end)
+}
+
 /// The keys that a template of a message has holes for: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
 fn holes(template: &str) -> HashSet<&str> {
     let name = |hole| {
@@ -285,81 +316,6 @@ fn holes(template: &str) -> HashSet<&str> {
         hole.find(['}', ':', ',']).map(|end| &hole[..end])
     };
     template.split('{').skip(1).filter_map(name).collect()
-}
-
-/// How bad an event is, as all logs tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Trace,
-    Debug,
-    Info,
-    Warn,
-    Error,
-    Fatal,
-}
-
-/// How the names of levels begin, in lower case, and the numbers of syslog and of pino.
-const NAMES: [(&str, Level); 17] = [
-    ("trace", Level::Trace),
-    ("trc", Level::Trace),
-    ("verb", Level::Trace),
-    ("vrb", Level::Trace),
-    ("debug", Level::Debug),
-    ("dbg", Level::Debug),
-    ("info", Level::Info),
-    ("inf", Level::Info),
-    ("notice", Level::Info),
-    ("warn", Level::Warn),
-    ("wrn", Level::Warn),
-    ("err", Level::Error),
-    ("severe", Level::Error),
-    ("fatal", Level::Fatal),
-    ("ftl", Level::Fatal),
-    ("crit", Level::Fatal),
-    ("panic", Level::Fatal),
-];
-
-/// Whether a value is the name of a level, or its number in a scale in wide use.
-pub(crate) fn is_level(value: &Value<'_>) -> bool {
-    Level::of(&json_text(value.raw())).is_some()
-}
-
-impl Level {
-    fn of(text: &str) -> Option<Level> {
-        let lower = text.to_lowercase();
-        match lower.as_str() {
-            "0" | "1" | "2" | "alert" | "emerg" | "emergency" => Some(Level::Fatal),
-            "3" | "50" => Some(Level::Error),
-            "4" | "40" => Some(Level::Warn),
-            "5" | "6" | "30" => Some(Level::Info),
-            "7" | "20" => Some(Level::Debug),
-            "10" => Some(Level::Trace),
-            "60" => Some(Level::Fatal),
-            _ => NAMES.iter().find(|(name, _)| lower.starts_with(name)).map(|(_, level)| *level),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Level::Trace => "TRACE",
-            Level::Debug => "DEBUG",
-            Level::Info => "INFO",
-            Level::Warn => "WARN",
-            Level::Error => "ERROR",
-            Level::Fatal => "FATAL",
-        }
-    }
-
-    fn color(self) -> &'static str {
-        match self {
-            Level::Trace => DIM,
-            Level::Debug => "\x1b[36m",
-            Level::Info => "\x1b[32m",
-            Level::Warn => "\x1b[1;33m",
-            Level::Error => "\x1b[1;31m",
-            Level::Fatal => "\x1b[1;37;41m",
-        }
-    }
 }
 
 #[cfg(test)]
@@ -398,7 +354,54 @@ mod tests {
         );
         check(r#"{"ts":1,"severity":"crit","msg":"gone"}"#, "FATAL gone ts=1");
         check(r#"{"PRIORITY":"4","MESSAGE":"odd"}"#, "WARN  odd");
-        check(r#"{"a":"x","@l":"Custom"}"#, "CUST… a=x");
+        check(r#"{"a":"x","@l":"Custom"}"#, "Custom a=x");
+    }
+
+    /// Any number was one of syslog, and what was not known was an information.
+    #[test]
+    fn levels_are_told_by_what_wrote_them() {
+        for (event, level) in [
+            (r#""Channel":"System","Level":2"#, "ERROR Channel=System"),
+            (r#""EventID":7,"@l":"1""#, "FATAL EventID=7"),
+            (r#""ProviderGuid":"x","Level":0"#, "INFO  ProviderGuid=x"),
+            (r#""Level":2"#, "FATAL"),
+            (r#""levelno":40"#, "ERROR"),
+            (r#""level":40"#, "WARN "),
+            (r#""level":40000"#, "ERROR"),
+            (r#""SeverityNumber":17"#, "ERROR"),
+            (r#""severityLevel":2"#, "WARN "),
+            (r#""level":"E""#, "ERROR"),
+            (r#""level":"W""#, "WARN "),
+            (r#""level":"[ERROR]""#, "ERROR"),
+            (r#""level":"dpanic""#, "FATAL"),
+            (r#""level":"Fehler""#, "Fehler"),
+            (r#""level":"Metadata!""#, "level=Metadata!"),
+            (r#""level":400"#, "level=400"),
+            (r#""a":1"#, "INFO  a=1"),
+        ] {
+            check(
+                &format!(r#"{{"@t":"2024-05-29T10:56:01Z",{event}}}"#),
+                &format!("2024-05-29T12:56:01.000+02:00 {level}"),
+            );
+        }
+    }
+
+    /// A message that only formats a number otherwise than it is here was told a second time.
+    #[test]
+    fn a_rendered_message_is_told_once() {
+        check(
+            r#"{"@t":"2024-05-29T10:56:01Z","@mt":"Took {Elapsed:0.0000} ms","Elapsed":1.5,"Message":"Took 1.5000 ms"}"#,
+            "2024-05-29T12:56:01.000+02:00 INFO  Took 1.5 ms",
+        );
+        for (template, text, is_it) in [
+            ("Took {Elapsed:0.0} ms", "Took 2.0 ms", true),
+            ("Took {Elapsed:0.0} ms", "Took 2.0 s", false),
+            ("{A} took {B,5:0}", "x took 1", true),
+            ("Took {Elapsed} ms", "Took 2.0 ms", false),
+            ("no hole", "no hole", false),
+        ] {
+            assert_eq!(may_render(template, text), is_it, "{template} {text}");
+        }
     }
 
     /// The level of an audit, or what a customer pays for, stood where the level of a log stands, and its value was hidden.
@@ -414,7 +417,7 @@ mod tests {
     fn a_line_is_one_line_and_commands_nothing() {
         check(
             "{\"@l\":\"\\u001b[2J\",\"msg\":\"two\\nlines \\u001b[31m\u{202e}\",\"k\u{9b}\":\"\\u0007\"}",
-            "\\U00… two\\nlines \\u001b[31m\\u202e k\\u009b=\\u0007",
+            "\\u001b[… two\\nlines \\u001b[31m\\u202e k\\u009b=\\u0007",
         );
     }
 }

@@ -32,6 +32,12 @@ const MAGIC: [(&[u8], Foreign); 5] = [
 /// What a tar archive has after the name and the figures of its first file.
 const TAR: (usize, &[u8], Foreign) = (257, b"ustar", packed("a tar archive", "tar -xOf"));
 
+const LATIN1: Foreign = Foreign {
+    what: "not UTF-8",
+    command: "iconv -f WINDOWS-1252 -t UTF-8",
+    loses: " (if it was written on Windows or in Latin-1)",
+    options: "",
+};
 const UTF16: Foreign = packed("UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8");
 const INDENTED: Foreign = packed("JSON with several lines per event", "jq -c .");
 /// Tables by what is between their fields.
@@ -44,19 +50,64 @@ const SEQUENCE: Foreign = packed("a JSON text sequence (RFC 7464)", "jq --seq -r
 const JOINED: Foreign = packed("JSON with several events on a line", "jq -c .");
 const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,[[:space:]]*$//'");
 
+/// What becomes of lines that are not as the first.
+const KEPT_WHOLE: &str = " (lines of another form are kept whole, with the current time)";
+
 /// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
 /// particular first.
-const TIMED: [(&str, Foreign); 6] = [
+const TIMED: [(&str, Foreign); 9] = [
     (
-        r"^\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:",
+        r"^(\S+:\d+ )?\S+ \S+ .+? \[\d\d/[A-Z][a-z]{2}/\d{4}:",
         Foreign {
             what: "the access log of a web server, not JSON",
             command: concat!(
-                r#"jq -cR 'capture("^(?<addr>\\S+) \\S+ (?<user>\\S+) \\[(?<time>[^]]+)\\] "#,
-                r#"\"(?<request>[^\"]*)\" (?<status>\\d+) (?<bytes>\\S+)")'"#
+                r#"jq -cR '(capture("^((?<vhost>\\S+:\\d+) )?(?<addr>\\S+) \\S+ (?<user>.+?) \\[(?<time>[^]]+)\\] "#,
+                r#"\"(?<request>([^\"\\\\]|\\\\.)*)\" (?<status>\\d+) (?<bytes>\\d+|-)"#,
+                r#"( \"(?<referrer>([^\"\\\\]|\\\\.)*)\" \"(?<agent>([^\"\\\\]|\\\\.)*)\")?") "#,
+                r#"| .status |= tonumber | .bytes = (.bytes | tonumber? // 0) | map_values(values)) // {"@m": .}'"#
             ),
-            loses: " (lines of another form are left out)",
+            loses: KEPT_WHOLE,
+            options: " --now",
+        },
+    ),
+    (
+        r"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(\.\d+)? \d{4}\] ",
+        Foreign {
+            what: "the error log of a web server, not JSON",
+            command: concat!(
+                r#"jq -cR '(capture("^\\[\\w{3} (?<time>[^]]+)\\] (\\[((?<module>\\w*):)?(?<level>\\w+)\\] )?"#,
+                r#"(\\[pid (?<pid>\\d+)[^]]*\\] )?(\\[client (?<client>[^]]+)\\] )?(?<message>.*)$") "#,
+                r#"| map_values(values)) // {"@m": .}'"#
+            ),
+            loses: KEPT_WHOLE,
+            options: " --time-key time --time-format '%b %e %H:%M:%S%.f %Y' --now",
+        },
+    ),
+    (
+        r"^#Fields: ",
+        Foreign {
+            what: "a log in the W3C format, as IIS writes it, not JSON",
+            command: concat!(
+                r##"jq -cnR 'foreach (inputs | rtrimstr("\r")) as $line ({}; if $line[0:9] == "#Fields: " "##,
+                r##"then {names: ($line[9:] | split(" "))} else .event = (if $line[0:1] == "#" then null else $line | split(" ") end) end; "##,
+                r##".names as $names | .event | values | [$names, .] | transpose | map({(.[0]): (.[1] | tonumber? // .)}) | add "##,
+                r##"| .time = .date + "T" + .time + "Z")'"##
+            ),
+            loses: "",
             options: "",
+        },
+    ),
+    (
+        r"^<\d+>\d+ \d{4}-\d\d-\d\dT\S+ \S+ \S+ \S+ \S+ (-|\[)",
+        Foreign {
+            what: "syslog (RFC 5424), not JSON",
+            command: concat!(
+                r#"jq -cR '(capture("^<(?<pri>\\d+)>\\d+ (?<time>\\S+) (?<host>\\S+) (?<app>\\S+) (?<pid>\\S+) (?<id>\\S+) "#,
+                r#"(?<data>-|(\\[([^]\\\\]|\\\\.)*\\])+)( (?<message>.*))?$") | .severity = (["emerg", "alert", "crit", "err", "#,
+                r#""warning", "notice", "info", "debug"][(.pri | tonumber) % 8])) // {"@m": .}'"#
+            ),
+            loses: KEPT_WHOLE,
+            options: " --now",
         },
     ),
     (
@@ -181,14 +232,20 @@ impl Foreign {
         };
         // Broken or very long JSON is told line by line.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
-        let is_json = text.starts_with(b"{") || text.starts_with(b"[");
+        let is_json = text.starts_with(b"{") || begins_array(text);
+        // The last line may be cut.
+        let mut lines =
+            bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).peekable();
+        let is_latin1 = lines.peek().is_some() && lines.all(|line| std::str::from_utf8(line).is_err());
         let timed = || {
             let text = String::from_utf8_lossy(text);
-            let first = text.lines().next().filter(|line| !line.starts_with('#'))?;
+            let is_header = |line: &&str| line.starts_with('#') && !line.starts_with("#Fields: ");
+            let first = text.lines().find(|line| !is_header(line))?;
             let is_like = |form: &str| regex::Regex::new(form).is_ok_and(|form| form.is_match(first));
             TIMED.iter().find(|(form, _)| is_like(form)).map(|(_, foreign)| *foreign)
         };
         let likely = || match (is_json, is_text) {
+            (true, false) if is_latin1 && !bytes.contains(&0) => Some(LATIN1),
             (true, _) => None,
             (false, true) => Some(timed().unwrap_or(TEXT)),
             (false, false) => bytes.contains(&0).then_some(BINARY),
@@ -215,6 +272,13 @@ impl Foreign {
              {command} {file} | {program} ingest {store} -{options}"
         )
     }
+}
+
+/// Whether an array may begin here: behind the bracket is an element of one, and not a word or a time, as in `[2026-11-23 10:00:00]`
+/// and `[    0.000000] Linux version`.
+fn begins_array(text: &[u8]) -> bool {
+    const ARRAY: &str = r#"^\[\s*($|[\[{"\]]|(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?)(\s*(,|$)|\s*\][ \t]*(\r?\n|$|[,\]])))"#;
+    regex::bytes::Regex::new(ARRAY).is_ok_and(|array| array.is_match(text))
 }
 
 /// Whether a field may be the name of a column.
@@ -272,6 +336,19 @@ mod tests {
         assert_eq!(Foreign::likely("one\nzwö".as_bytes()), Some(TEXT));
         assert_eq!(Foreign::likely(&"one\nzwö".as_bytes()[..7]), Some(TEXT));
         assert_eq!(Foreign::likely(b"\x93NUMPY\x01\0v\0"), Some(BINARY));
+        assert_eq!(Foreign::likely(b"{\"a\":\"caf\xe9\"}\n{\"a\":\"\xfc\"}\n{\"a"), Some(LATIN1));
+        for array in ["[", "[]", "[{\"a\"", "[ [1", "[1, 2", "[1.5e3", "[1]\n[2]\n", "[\n  true,"] {
+            assert_eq!(Foreign::likely(array.as_bytes()), None, "{array}");
+        }
+        for text in [
+            "[Mon Nov 23",
+            "[2026-11-23 10:00:00] local.ERROR: x",
+            "[    0.000000] Linux version",
+            "[core:error]",
+            "[1] x",
+        ] {
+            assert!(Foreign::likely(text.as_bytes()).is_some(), "{text}");
+        }
         for other in [&b"caf\xe9\n"[..], b"{\"a\":\n{\"b\":\n", b" [1,\n2,\n"] {
             assert_eq!(Foreign::likely(other), None, "{:?}", other.escape_ascii());
         }

@@ -7,7 +7,7 @@ use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeFormat, TimeKeys}
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::foreign::{Foreign, file_of, quoted};
-use crate::names::Names;
+use crate::names::{JOURNALD, Names};
 use crate::output::json_string;
 use crate::program;
 use crate::refusals::Refusal;
@@ -151,6 +151,12 @@ impl Beginning {
         let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
         let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
         let mut hints = looking.names.hints(args);
+        if looking.names.has_bytes {
+            let what = format!("the `{JOURNALD}` of some events is an array of bytes; to store them as text");
+            let program =
+                format!("if .{JOURNALD} | type == \"array\" then .{JOURNALD} |= implode else . end");
+            hints.push(convert(&what, &program, source, &args.store));
+        }
         if let Some(future) = looking.keys.future().filter(|_| args.time_key.is_none()) {
             hints.push(format!(
                 "its first events are all in the future, from {future} on; check --time-format"
@@ -275,7 +281,7 @@ fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     let candidates = keys.candidates();
     let named: Vec<String> =
         candidates.iter().take(NAMED_MAX).map(|candidate| format!("`{}`", candidate.key)).collect();
-    if let Some(joined) = joined(source, keys, store) {
+    if let Some(joined) = joined(source, keys, store).or_else(|| epoch_second(source, keys, store)) {
         return joined;
     }
     match (candidates.as_slice(), keys.list()) {
@@ -313,6 +319,19 @@ fn joined(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
     let (day, clock) = (day(keys)?, keys.clock()?);
     let program = format!(".timestamp = {} + \"T\" + {}", member(day), member(clock));
     let what = format!("the time is in two keys, `{}` and `{}`; join them", printable(day), printable(clock));
+    Some(convert(&what, &program, source, store))
+}
+
+/// What to do about events whose time is an object of seconds and nanoseconds, as Log4j 2 writes it.
+fn epoch_second(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
+    let candidates = keys.candidates();
+    let path = candidates.iter().find_map(|candidate| candidate.key.strip_suffix(".epochSecond"))?;
+    let object: String = path.split('.').map(member).collect();
+    let program = format!(
+        ".timestamp = ({object} | (.epochSecond | todate | rtrimstr(\"Z\")) + \".\" + \"000000000\\(.nanoOfSecond // 0)\"[-9:] + \"Z\")"
+    );
+    let what =
+        format!("the time is in two keys of `{}`, seconds and nanoseconds; join them", printable(path));
     Some(convert(&what, &program, source, store))
 }
 

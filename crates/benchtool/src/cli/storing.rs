@@ -35,7 +35,8 @@ pub(crate) struct GenerateArgs {
 ///
 /// Each line is one event: a JSON object in UTF-8, at most 16 MiB long and 1000 levels deep, with its time in one of its keys
 /// (see --time-key). If the input starts with `[`, it is a JSON array of such objects; each of them counts as a line. gzip and
-/// zstd are recognised by content and decompressed; nothing is stored of such a file if its data is damaged. Blank lines and lines
+/// zstd are recognised by content and decompressed. Of a file that was cut short the lines before the cut are stored, and a complete
+/// copy in its place continues there; of one whose checksum is wrong nothing is stored, as any line may be wrong. Blank lines and lines
 /// that start with `# rejected: ` (comments of a --rejects file) are skipped and not counted. An invalid line is rejected and not stored; its position and the reason are
 /// printed on standard error (the first 20 lines, then a count). Line numbers and byte offsets refer to the decompressed text.
 ///

@@ -16,6 +16,7 @@ use crate::cli::{IngestArgs, OnInvalid};
 use crate::commands::settings::warn_of_limits;
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
+use crate::foreign::{file_of, quoted};
 use crate::mended::Mended;
 use crate::refusals::{Refusal, Refusals};
 use crate::rejected::{RANGES_MAX, Rejected};
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         bytes_read: Arc::default(),
         rejects: &mut rejects,
         has_hinted: false,
+        not_utf8: None,
         refusals: Refusals::default(),
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
@@ -99,8 +101,10 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     ingest.tally.tell_of_files(args);
     let line = ingest.tally.line(stored, ingest.started);
     let others = ingest.tally.others(stored, args);
+    let not_utf8 = ingest.not_utf8.take();
     let told = output::write_line(&mut io::stdout(), &line);
     let rejected = rejects.finish();
+    not_utf8.iter().for_each(|name| tell_of_encoding(name, &args.store));
     if done.is_err() {
         for (source, _) in sources {
             tell!("not read: {}", source.name());
@@ -118,6 +122,16 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         1 => Err(Failure::Input(format!("1 line was rejected; {others}"))),
         more => Err(Failure::Input(format!("{more} lines were rejected; {others}"))),
     }
+}
+
+/// That lines of a source may be in another encoding.
+fn tell_of_encoding(source: &str, store: &Path) {
+    tell!(
+        "lines that are not UTF-8 may be Windows-1252 or Latin-1; convert them, for example:\n  iconv -f WINDOWS-1252 -t UTF-8 {} | {} ingest {} -",
+        file_of(source),
+        program::name(),
+        quoted(&store.display().to_string())
+    );
 }
 
 /// Files that have changed are left alone while others are read; if there are no others, that is the error.
@@ -267,6 +281,8 @@ struct Ingest<'a> {
     rejects: &'a mut Rejects,
     /// Whether it was told what one may want to know of the events.
     has_hinted: bool,
+    /// The first source of which a line is not UTF-8.
+    not_utf8: Option<String>,
     /// The sources that were left alone.
     refusals: Refusals,
 }
@@ -623,6 +639,9 @@ impl Ingest<'_> {
 
     fn reject(&mut self, reading: &Reading<'_>, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
+        if self.not_utf8.is_none() && reason.starts_with(NOT_UTF8) {
+            self.not_utf8 = Some(reading.name.clone());
+        }
         let rejects = &mut self.rejects;
         let (source, origin) = (&reading.name, reading.origin.as_deref());
         self.progress.suspend(|| rejects.add(source, origin, entry, reason))?;
@@ -650,6 +669,9 @@ impl Ingest<'_> {
         self.writer.store(&mut self.batch, place)
     }
 }
+
+/// How the reason begins why a line in another encoding is rejected.
+const NOT_UTF8: &str = "the bytes are not UTF-8";
 
 const GOES_ON: &str = "; run the same command to continue there";
 

@@ -261,7 +261,7 @@ fn short_files_are_recognised_as_well() {
         (
             "203.0.113.7 - - [29/May/2024:10:56:01 +0000] \"GET / HTTP/1.1\" 200 5\n\n- - - [\n",
             "the access log of a web server",
-            "jq -cR 'capture(",
+            "jq -cR '(capture(",
         ),
         (
             "24/05/29 10:56:01 INFO a\n24/05/29 10:56:02 INFO b\n",
@@ -270,9 +270,10 @@ fn short_files_are_recognised_as_well() {
         ),
         (
             "<34>1 2024-05-29T10:56:01Z host app - - - one\n<34>1 2024-05-29T10:56:02Z host app - - - two\n",
-            "text, not JSON",
-            "match(",
+            "syslog (RFC 5424)",
+            "severity",
         ),
+        ("# of yesterday\n2024-05-29 10:56:01 one\n2024-05-29 10:56:02 two\n", "text, not JSON", "match("),
         ("\u{1e}{\"ts\":1}\n\u{1e}{\"ts\":2}\n", "RFC 7464", "jq --seq -r tojson log"),
         ("{\"ts\":1}{\"ts\":2}\n{\"ts\":3}{\"ts\":4}\n", "several events on a line", "jq -c . log"),
         ("{\"ts\":1},\n{\"ts\":2},\n", "a comma behind each event", "sed 's/,[[:space:]]*$//' log"),
@@ -330,4 +331,183 @@ fn levels_and_messages_of_other_logs_are_told_of() {
     let ids = tool(path, &["export", "t", "--ids"]).well().out;
     let run = tool_with_input(path, &["ingest", "u", "-"], ids.as_bytes()).well();
     assert!(run.err.contains("--keep-ids"), "{run:?}");
+}
+
+/// What a command that an error advises makes of a file, stored: nothing where its program is not at hand.
+#[track_caller]
+fn converted(
+    folder: &std::path::Path,
+    text: &[u8],
+    what: &str,
+) -> Option<Vec<serde_json::Map<String, serde_json::Value>>> {
+    fs::write(folder.join("log"), text).unwrap();
+    let _ = fs::remove_dir_all(folder.join("s"));
+    let err = error(tool(folder, &["ingest", "s", "log"]));
+    assert!(err.contains(what), "{err}");
+    let Some((command, options)) =
+        err.trim_end().rsplit('\n').next().unwrap().split_once(" | benchtool ingest s -")
+    else {
+        panic!("{err}")
+    };
+    let made = std::process::Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
+    if made.status.code() == Some(127) {
+        return None;
+    }
+    assert!(made.status.success(), "{made:?}");
+    fs::write(folder.join("made"), &made.stdout).unwrap();
+    let ingest = format!("\"$0\" ingest s made{options}");
+    let program = env!("CARGO_BIN_EXE_benchtool");
+    let run =
+        std::process::Command::new("sh").args(["-c", &ingest, program]).current_dir(folder).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    Some(objects(
+        &tool(folder, &["query", "s", "select ToIsoString(@Timestamp) as at, @Data as d from stream"])
+            .well()
+            .out,
+    ))
+}
+
+/// Text that begins with a bracket was taken for an array, and each of its lines was rejected.
+#[test]
+fn text_that_begins_with_a_bracket_is_no_array() {
+    let folder = folder();
+    let apache = "[Mon Nov 23 10:00:00.123456 2026] [core:error] [pid 42:tid 1] [client 1.2.3.4:55] AH00126: Invalid URI\n\
+                  [Mon Nov 23 10:00:01.000000 2026] [mpm_event:notice] [pid 1:tid 2] AH00489: configured\n";
+    if let Some(stored) = converted(folder.path(), apache.as_bytes(), "the error log of a web server") {
+        assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.1234560Z");
+        let event = &stored[0]["d"];
+        assert_eq!((&event["module"], &event["level"]), (&"core".into(), &"error".into()));
+        assert_eq!(
+            (&event["client"], &event["message"]),
+            (&"1.2.3.4:55".into(), &"AH00126: Invalid URI".into())
+        );
+        assert_eq!(stored[1]["d"]["client"], serde_json::Value::Null);
+    }
+    let laravel =
+        "[2026-11-23 10:00:00] local.ERROR: failed {\"userId\":1}\n[2026-11-23 10:00:01] local.INFO: done\n";
+    if let Some(stored) = converted(folder.path(), laravel.as_bytes(), "text, not JSON") {
+        assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.0000000Z");
+    }
+    let dmesg = "[    0.000000] Linux version 6.1\n[    0.000001] Command line: quiet\n";
+    if let Some(stored) = converted(folder.path(), dmesg.as_bytes(), "text, not JSON") {
+        assert_eq!(stored[0]["d"]["@m"], "[    0.000000] Linux version 6.1");
+    }
+    // An array is one still, even of what is no event.
+    fs::write(folder.path().join("log"), "[1, 2]\n").unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log"]).with(4);
+    assert!(run.err.contains("rejected: log, element 1"), "{}", run.err);
+}
+
+/// Escaped quotes, hosts before the address and blanks in the user left lines out, and half of each line was dropped.
+#[test]
+fn all_of_an_access_log_is_stored() {
+    let folder = folder();
+    let log = "shop.example.com:443 10.0.0.2 - John Doe [23/Nov/2026:10:00:01 +0000] \"GET /?q=\\\"x\\\" HTTP/1.1\" 304 - \"https://a.b/\" \"curl\"\n\
+               10.0.0.3 - ada [23/Nov/2026:10:00:02 +0000] \"GET /b HTTP/1.0\" 500 7\nsomething else\n";
+    let Some(mut stored) = converted(folder.path(), log.as_bytes(), "the access log of a web server") else {
+        return;
+    };
+    stored.sort_by_key(|event| event["at"].as_str().map(str::to_owned));
+    let event = |addr: &str| &stored.iter().find(|event| event["d"]["addr"] == addr).unwrap()["d"];
+    let first = event("10.0.0.2");
+    assert_eq!((&first["vhost"], &first["user"]), (&"shop.example.com:443".into(), &"John Doe".into()));
+    assert_eq!((&first["status"], &first["bytes"]), (&304.into(), &0.into()));
+    assert_eq!((&first["referrer"], &first["agent"]), (&"https://a.b/".into(), &"curl".into()));
+    assert_eq!(first["request"], "GET /?q=\\\"x\\\" HTTP/1.1");
+    assert_eq!((&event("10.0.0.3")["status"], &event("10.0.0.3")["bytes"]), (&500.into(), &7.into()));
+    assert!(stored.iter().any(|event| event["d"]["@m"] == "something else"), "{stored:?}");
+}
+
+/// The lines that begin with `#` hid what the others are.
+#[test]
+fn logs_in_the_w3c_format_have_the_names_of_their_fields() {
+    let folder = folder();
+    let log = "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n#Date: 2026-11-23 10:00:00\r\n\
+               #Fields: date time cs-method sc-status\r\n2026-11-23 10:00:00 GET 200\r\n2026-11-23 10:00:01 PUT 500\r\n";
+    if let Some(stored) = converted(folder.path(), log.as_bytes(), "the W3C format") {
+        assert_eq!(stored.len(), 2);
+        assert_eq!(
+            (&stored[1]["at"], &stored[1]["d"]["cs-method"]),
+            (&"2026-11-23T10:00:01.0000000Z".into(), &"PUT".into())
+        );
+        assert_eq!(stored[1]["d"]["sc-status"], 500);
+    }
+}
+
+#[test]
+fn syslog_of_rfc_5424_has_its_parts() {
+    let folder = folder();
+    let log = "<165>1 2026-11-23T10:00:00.123Z web app 7 ID47 [ex@1 a=\"b\\]\\\"\"][y] hello\n<10>1 2026-11-23T10:00:01Z web app - - -\n";
+    let Some(stored) = converted(folder.path(), log.as_bytes(), "syslog (RFC 5424)") else { return };
+    let event = &stored[0]["d"];
+    assert_eq!((&event["host"], &event["app"]), (&"web".into(), &"app".into()));
+    assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.1230000Z");
+    assert_eq!((&event["severity"], &stored[1]["d"]["severity"]), (&"notice".into(), &"crit".into()));
+}
+
+/// Each line was rejected, and nothing said what to do.
+#[test]
+fn files_in_latin_1_are_told_to_be_converted() {
+    let folder = folder();
+    let event = |text: &[u8]| [&b"{\"@t\":\"2026-11-23T10:00:00Z\",\"a\":\"Gr"[..], text, b"e\"}\n"].concat();
+    let log = event(b"\xfc\xdf").repeat(3);
+    if let Some(stored) = converted(folder.path(), &log, "not UTF-8") {
+        assert_eq!(stored[0]["d"]["a"], "Grüße");
+    }
+    // Others are stored, and so is the advice told.
+    fs::write(folder.path().join("mixed"), [event(b"au"), log].concat()).unwrap();
+    let run = tool(folder.path(), &["ingest", "m", "mixed"]).with(4);
+    assert!(
+        run.err.contains("\n  iconv -f WINDOWS-1252 -t UTF-8 mixed | benchtool ingest m -\n"),
+        "{}",
+        run.err
+    );
+}
+
+/// Only the seconds were found.
+#[test]
+fn instants_of_log4j_keep_their_nanoseconds() {
+    let folder = folder();
+    let log =
+        "{\"instant\":{\"epochSecond\":1795428000,\"nanoOfSecond\":12345600},\"level\":\"INFO\"}\n".repeat(3);
+    if let Some(stored) = converted(folder.path(), log.as_bytes(), "seconds and nanoseconds") {
+        assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.0123456Z");
+    }
+}
+
+/// Bytes were stored as numbers without a word.
+#[test]
+fn messages_that_journald_writes_as_bytes_are_told_of() {
+    let folder = folder();
+    let log = "{\"__REALTIME_TIMESTAMP\":\"1795428000000000\",\"MESSAGE\":\"a\"}\n\
+               {\"__REALTIME_TIMESTAMP\":\"1795428001000000\",\"MESSAGE\":[72,105,27]}\n";
+    fs::write(folder.path().join("log"), log).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log"]).well();
+    assert_eq!(figures(&run.out).0, 2);
+    assert!(run.err.contains("array of bytes") && run.err.contains("implode"), "{}", run.err);
+}
+
+/// The level and the message of OpenTelemetry, Google Cloud and structlog were not looked for.
+#[test]
+fn levels_and_messages_of_other_systems_are_named() {
+    let folder = folder();
+    for (number, (event, hints)) in [
+        (r#""SeverityText":"ERROR","Body":"b""#, "--level-key SeverityText --message-key Body"),
+        (
+            r#""severity":"ERROR","jsonPayload":{"message":"b"}"#,
+            "messages seem to be in `jsonPayload.message`",
+        ),
+        (r#""level":"info","event":"logged in""#, "--level-key level --message-key event"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let line = format!("{{\"time\":\"2026-11-23T20:00:00Z\",{event}}}\n");
+        let store = format!("store-{number}");
+        let run = tool_with_input(folder.path(), &["ingest", &store, "-"], line.as_bytes()).well();
+        assert!(run.err.contains(hints), "{}", run.err);
+        let run = tool(folder.path(), &["query", &store, "select @Message from stream"]).well();
+        assert!(run.err.starts_with("warning: ") && run.err.lines().count() == 1, "{}", run.err);
+        assert!(run.err.contains("neither `@m` nor `@mt`"), "{}", run.err);
+    }
 }

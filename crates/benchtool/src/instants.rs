@@ -1,5 +1,7 @@
 //! Instants as people write and read them: in a time zone.
 
+use std::ops::RangeInclusive;
+
 use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan, Zoned};
@@ -182,17 +184,36 @@ pub(crate) struct Shown {
     columns: Vec<bool>,
     zone: Zone,
     in_ticks: bool,
+    timeline: Option<Timeline>,
+}
+
+/// The intervals of time that a query groups by.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    /// How long one is, in ticks.
+    pub(crate) interval: u64,
+    /// The instants that the query is restricted to, where each interval of these that has events has a row.
+    pub(crate) period: Option<RangeInclusive<u64>>,
 }
 
 impl Shown {
     /// As ISO 8601 text of a zone, or as numbers of ticks.
     pub(crate) fn new(query: &Query, zone: &Zone, in_ticks: bool) -> Shown {
-        Shown::of_columns(query.instant_columns(), zone, in_ticks)
+        let timeline = query.interval().map(|interval| Timeline {
+            interval,
+            period: (!query.leaves_out_groups()).then(|| query.instants()),
+        });
+        Shown { timeline, ..Shown::of_columns(query.instant_columns(), zone, in_ticks) }
+    }
+
+    /// The intervals of time that the rows are groups of.
+    pub(crate) fn timeline(&self) -> Option<&Timeline> {
+        self.timeline.as_ref()
     }
 
     /// The same for columns of which it is known whether they are instants.
     pub(crate) fn of_columns(columns: Vec<bool>, zone: &Zone, in_ticks: bool) -> Shown {
-        Shown { columns, zone: zone.clone(), in_ticks }
+        Shown { columns, zone: zone.clone(), in_ticks, timeline: None }
     }
 
     /// Whether a column is one of instants.

@@ -2,6 +2,7 @@
 
 mod chart;
 mod level;
+mod line_chart;
 mod log;
 mod row;
 mod table;

@@ -9,7 +9,7 @@ use crate::optimizer;
 use crate::options::RunOptions;
 use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
-use crate::plan::{Input, Plan};
+use crate::plan::{Input, Key, Output, Plan};
 use crate::planner;
 use crate::profile::KindWatch;
 use crate::rows::Rows;
@@ -286,6 +286,28 @@ impl Query {
     /// ```
     pub fn instant_columns(&self) -> Vec<bool> {
         instants::columns(&self.statement.syntax)
+    }
+
+    /// The length in ticks of the intervals of `group by time(…)`; none if the query has no such groups.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// let query = Query::prepare("select count(*) from stream group by time(1ms)")?;
+    /// assert_eq!(query.interval(), Some(10_000));
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn interval(&self) -> Option<u64> {
+        let Output::Groups(grouping) = &self.plan.output else { return None };
+        grouping.keys.iter().find_map(|key| match key {
+            Key::Time(intervals) => Some(intervals.ticks()),
+            Key::Expr { .. } => None,
+        })
+    }
+
+    /// Whether groups that have events may be missing in the rows: because of `having` or `limit`.
+    pub fn leaves_out_groups(&self) -> bool {
+        self.plan.limit.is_some()
+            || matches!(&self.plan.output, Output::Groups(grouping) if grouping.having.is_some())
     }
 
     /// The plan as text, one step per line.

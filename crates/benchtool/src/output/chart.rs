@@ -6,8 +6,10 @@ use std::io::Write;
 use tamias::{Cell, Kind};
 use unicode_width::UnicodeWidthStr;
 
+use super::line_chart::{LineChart, Series};
 use super::row::{Look, RowWriter, flush, shown_text, write};
 use crate::failure::Failure;
+use crate::instants::Timeline;
 use crate::units::{counted, fit, printable_line};
 
 /// Where nobody says how wide the chart may be.
@@ -104,17 +106,19 @@ impl<'a> ChartRows<'a> {
         if values.iter().any(|value| *value < 0.0) {
             chart.push_str(" (values below zero have no bar)");
         }
-        let gaps = gaps(&self.intervals).filter(|gaps| gaps.len() == self.rows.len());
-        match left_out(&self.intervals) {
+        let timeline = self.look.shown.timeline();
+        let gaps = gaps(&self.intervals, timeline).filter(|gaps| gaps.len() == self.rows.len() + 1);
+        match left_out(&self.intervals, timeline) {
             empty if empty == 0 || gaps.is_some() => {}
             empty => chart.push_str(&format!(" ({} left out)", without_events(empty))),
         }
         chart.push('\n');
+        let gap = |row: usize| match gaps.as_ref().and_then(|gaps| gaps.get(row)) {
+            None | Some(0) => String::new(),
+            Some(empty) => format!("⋮ {}\n", without_events(*empty)),
+        };
         for (row, ((label, text), value)) in labels.iter().zip(texts).zip(values).enumerate() {
-            match gaps.as_ref().and_then(|gaps| gaps.get(row)) {
-                None | Some(0) => {}
-                Some(empty) => chart.push_str(&format!("⋮ {}\n", without_events(*empty))),
-            }
+            chart.push_str(&gap(row));
             let label = fit(label, label_width);
             let blanks = " ".repeat(label_width - label.width().min(label_width));
             let share = if greatest > 0.0 { value / greatest } else { 0.0 };
@@ -122,7 +126,45 @@ impl<'a> ChartRows<'a> {
             chart.push_str(line.trim_end());
             chart.push('\n');
         }
+        chart.push_str(&gap(self.rows.len()));
         chart
+    }
+
+    /// Several columns of numbers over time, where one scale shows all of them.
+    fn lines(&self, series: &[usize], labels: &[usize]) -> Option<LineChart<'_>> {
+        let mut gaps = gaps(&self.intervals, self.look.shown.timeline())?;
+        if series.len() < 2 || labels != [0] || self.rows.len() < 2 || gaps.len() != self.rows.len() + 1 {
+            return None;
+        }
+        // From left to right, whatever the order of the rows.
+        let mut rows: Vec<&Vec<Field>> = self.rows.iter().collect();
+        if !self.intervals.is_sorted() {
+            rows.reverse();
+            gaps.reverse();
+        }
+        let value = |row: &[Field], column: usize| -> Option<f64> {
+            let field = row.get(column).filter(|field| field.kind == Kind::Number)?;
+            field.text.parse().ok().filter(|value: &f64| value.is_finite())
+        };
+        let series = series.iter().map(|column| Series {
+            name: &self.names[*column],
+            values: rows.iter().map(|row| value(row, *column)).collect(),
+        });
+        // Each interval is one behind the last, and behind those without events.
+        let mut intervals = 0;
+        let mut places = Vec::with_capacity(rows.len());
+        for gap in &gaps {
+            intervals += gap;
+            places.push(intervals);
+            intervals += 1;
+        }
+        // No row stands behind the last gap.
+        let intervals = places.pop().unwrap_or(0);
+        let time = |row: Option<&&Vec<Field>>| {
+            row.and_then(|row| row.first()).map_or(String::new(), |field| field.text.clone())
+        };
+        let ends = [time(rows.first()), time(rows.last())];
+        LineChart::new(series.collect(), places, intervals, ends)
     }
 }
 
@@ -136,37 +178,38 @@ fn shortened(text: &str, value: f64) -> Cow<'_, str> {
     }
 }
 
-/// How many intervals lie between these of which there are no events.
-fn left_out(intervals: &[u64]) -> u64 {
+/// How many intervals of a timeline lie between these of which there are no events.
+fn left_out(intervals: &[u64], timeline: Option<&Timeline>) -> u64 {
     let mut intervals = intervals.to_vec();
     intervals.sort_unstable();
     intervals.dedup();
-    gaps(&intervals).map_or(0, |gaps| gaps.iter().sum())
+    gaps(&intervals, timeline).map_or(0, |gaps| gaps.iter().sum())
 }
 
-/// Before each of these intervals, how many there are without events; none where they do not follow one another in time, forwards or backwards.
-/// They are as long as the shortest step from one to the next; where the clocks change a day is an hour shorter or longer, so of the steps
-/// about that short the commonest counts.
-fn gaps(intervals: &[u64]) -> Option<Vec<u64>> {
-    if !intervals.is_sorted_by(|a, b| a < b) && !intervals.is_sorted_by(|a, b| a > b) {
+/// Before each of these intervals, and behind the last, how many there are without events; none where they do not follow one another in time,
+/// forwards or backwards. Where the clocks change a day is an hour shorter or longer.
+fn gaps(intervals: &[u64], timeline: Option<&Timeline>) -> Option<Vec<u64>> {
+    let is_ascending = intervals.is_sorted_by(|a, b| a < b);
+    if !is_ascending && !intervals.is_sorted_by(|a, b| a > b) {
         return None;
     }
-    let steps: Vec<u64> = intervals.windows(2).map(|pair| pair[0].abs_diff(pair[1])).collect();
-    let usual = usual_step(&steps) as f64;
-    let lengths: Vec<f64> = steps.iter().map(|step| *step as f64 / usual).collect();
-    if lengths.iter().any(|length| (length - length.round()).abs() >= 0.1) {
-        return None;
-    }
-    Some(std::iter::once(0).chain(lengths.iter().map(|length| length.round() as u64 - 1)).collect())
-}
-
-/// The commonest of the steps that are at most a tenth longer than the shortest.
-fn usual_step(steps: &[u64]) -> u64 {
-    let mut steps = steps.to_vec();
-    steps.sort_unstable();
-    let limit = steps.first().map_or(0, |shortest| shortest.saturating_add(shortest / 10));
-    let alike = steps.chunk_by(|a, b| a == b).take_while(|alike| alike[0] <= limit);
-    alike.max_by_key(|alike| (alike.len(), std::cmp::Reverse(alike[0]))).map_or(1, |alike| alike[0])
+    let (Timeline { interval, period }, first, last) = (timeline?, *intervals.first()?, *intervals.last()?);
+    let lengths = |ticks: u64| ticks as f64 / *interval as f64;
+    let between = intervals.windows(2).map(|pair| {
+        let length = lengths(pair[0].abs_diff(pair[1])).round() as u64;
+        length.saturating_sub(1)
+    });
+    // At the edges a part of an interval is one as well, but not an hour of a day.
+    let part = |ticks: u64| (lengths(ticks) - 0.1).ceil().max(0.0) as u64;
+    let bounds = period.as_ref().map(|period| (*period.start(), *period.end()));
+    let (earliest, latest) = (first.min(last), first.max(last));
+    let before =
+        bounds.filter(|(start, _)| *start > 0).map_or(0, |(start, _)| part(earliest.saturating_sub(start)));
+    let after = bounds
+        .filter(|(_, end)| *end < u64::MAX)
+        .map_or(0, |(_, end)| part((end + 1).saturating_sub(latest.saturating_add(*interval))));
+    let (before, after) = if is_ascending { (before, after) } else { (after, before) };
+    Some(std::iter::once(before).chain(between).chain([after]).collect())
 }
 
 fn without_events(intervals: u64) -> String {
@@ -215,6 +258,12 @@ impl RowWriter for ChartRows<'_> {
                         `select count(*) from stream group by time(1h)`";
             return Err(Failure::Query(text.to_owned()));
         }
+        let columns = self.look.screen.columns().unwrap_or(COLUMNS_USUAL);
+        let lines = self.lines(&series, &labels);
+        if let Some(drawn) = lines.map(|lines| lines.draw(columns, self.look.screen.has_color)) {
+            write(self.out, drawn.as_bytes())?;
+            return flush(self.out);
+        }
         let labels = self.labels(&labels);
         for (index, column) in series.into_iter().enumerate() {
             let between = if index > 0 { "\n" } else { "" };
@@ -241,41 +290,39 @@ mod tests {
         assert_eq!(shortened("12.3456", 12.3456), "12.346");
     }
 
+    fn of(interval: u64) -> Timeline {
+        Timeline { interval, period: None }
+    }
+
     #[test]
     fn intervals_without_events_are_counted() {
-        assert_eq!(left_out(&[]), 0);
-        assert_eq!(left_out(&[10]), 0);
-        assert_eq!(left_out(&[30, 10, 20, 20]), 0);
-        assert_eq!(left_out(&[10, 20, 50, 60, 80]), 3);
-        // Days around a change of the clocks; and times that are no intervals.
-        assert_eq!(left_out(&[0, 24, 47, 71, 96, 144]), 1);
-        assert_eq!(left_out(&[0, 10, 25, 40]), 0);
+        let left_out = |intervals: &[u64], interval| left_out(intervals, Some(&of(interval)));
+        assert_eq!(left_out(&[], 10), 0);
+        assert_eq!(left_out(&[10], 10), 0);
+        assert_eq!(left_out(&[30, 10, 20, 20], 10), 0);
+        assert_eq!(left_out(&[10, 20, 50, 60, 80], 10), 3);
+        // Days around a change of the clocks.
+        assert_eq!(left_out(&[0, 24, 47, 71, 96, 144], 24), 1);
+        assert_eq!(super::left_out(&[0, 10], None), 0);
     }
 
-    /// Seven hours more than five days of 23 hours: nothing was told.
-    #[test]
-    fn a_day_of_23_hours_is_no_measure_of_the_others() {
-        let day = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second() as u64;
-        let begins = |day_of: &dyn Fn(i64) -> String| (0..9).map(|n| day(&day_of(n))).collect::<Vec<u64>>();
-        // From 25 March to 2 April 2024 in Berlin; the 31st has 23 hours.
-        let mut days = begins(&|n| match n {
-            0..7 => format!("2024-03-{}T23:00:00Z", 24 + n),
-            7 => "2024-03-31T22:00:00Z".to_owned(),
-            _ => "2024-04-01T22:00:00Z".to_owned(),
-        });
-        days.extend([day("2024-04-06T22:00:00Z"), day("2024-04-07T22:00:00Z")]);
-        assert_eq!(gaps(&days), Some(vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]));
-        assert_eq!(gaps(&[0, 20, 40, 50]), Some(vec![0, 1, 1, 0]), "the commonest step is two intervals");
-    }
-
+    /// Of every second interval the step was taken for the interval, and nothing was told.
     #[test]
     fn gaps_are_told_where_they_are() {
-        assert_eq!(gaps(&[10, 20, 50, 60, 80]), Some(vec![0, 0, 2, 0, 1]));
-        assert_eq!(gaps(&[80, 60, 50]), Some(vec![0, 1, 0]));
-        assert_eq!(gaps(&[10]), Some(vec![0]));
+        let gaps = |intervals: &[u64], timeline: Timeline| gaps(intervals, Some(&timeline));
+        assert_eq!(gaps(&[10, 20, 50, 60, 80], of(10)), Some(vec![0, 0, 2, 0, 1, 0]));
+        assert_eq!(gaps(&[0, 20, 40], of(10)), Some(vec![0, 1, 1, 0]));
+        assert_eq!(gaps(&[80, 60, 50], of(10)), Some(vec![0, 1, 0, 0]));
+        assert_eq!(gaps(&[10], of(10)), Some(vec![0, 0]));
         // Sorted by something else, and each interval for several groups.
-        assert_eq!(gaps(&[10, 50, 20]), None);
-        assert_eq!(gaps(&[10, 10, 20]), None);
+        assert_eq!(gaps(&[10, 50, 20], of(10)), None);
+        assert_eq!(gaps(&[10, 10, 20], of(10)), None);
+        // At the edges of the period that was asked for.
+        let within = |start, end| Timeline { interval: 10, period: Some(start..=end) };
+        assert_eq!(gaps(&[30, 40], within(10, 79)), Some(vec![2, 0, 3]));
+        assert_eq!(gaps(&[40, 30], within(15, 71)), Some(vec![3, 0, 2]));
+        assert_eq!(gaps(&[30, 40], within(30, 49)), Some(vec![0, 0, 0]));
+        assert_eq!(gaps(&[30, 40], within(0, u64::MAX)), Some(vec![0, 0, 0]));
     }
 
     #[test]

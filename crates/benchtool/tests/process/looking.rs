@@ -305,3 +305,35 @@ fn a_period_that_ends_before_it_begins_is_a_mistake() {
     let run = tool(folder.path(), &["tail", "nowhere"]).with(5);
     assert!(run.err.ends_with("ingest nowhere FILE` creates one\n"), "{}", run.err);
 }
+
+/// The last page named another one.
+#[test]
+fn the_last_page_names_no_other() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 6)).well();
+    let page =
+        |limit: &str| tool(folder.path(), &["query", "s", "select @Id from stream", "--limit", limit]).well();
+    assert!(page("3").err.starts_with("next page: --after "));
+    assert_eq!((page("3").out.lines().count(), page("6").out.lines().count()), (3, 6));
+    assert_eq!((page("6").err.as_str(), page("7").err.as_str()), ("", ""));
+}
+
+/// Where every second interval is empty, that step was taken for the interval; and the edges of a period were left out.
+#[test]
+fn a_chart_of_time_tells_of_each_empty_interval() {
+    let folder = folder();
+    let event = |n| format!("{{\"@t\":\"2024-05-29T10:{:02}:00Z\"}}\n", 10 + 2 * n);
+    let input: String = (0..5).map(event).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], input.as_bytes()).well();
+    let query = "select count(*) as n from stream group by time(1m)";
+    let period = ["--from", "2024-05-29T10:00:00Z", "--to", "2024-05-29T10:21:00Z"];
+    let chart =
+        tool(folder.path(), &[&["query", "s", query, "--format", "chart"][..], &period].concat()).well().out;
+    let lines: Vec<&str> = chart.lines().collect();
+    assert_eq!(
+        (lines[1], lines[3]),
+        ("⋮ 10 intervals without events", "⋮ 1 interval without events"),
+        "{chart}"
+    );
+    assert_eq!((lines.len(), *lines.last().unwrap()), (12, "⋮ 2 intervals without events"), "{chart}");
+}

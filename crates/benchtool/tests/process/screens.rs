@@ -160,6 +160,27 @@ fn charts_fit_the_screen() {
     );
 }
 
+/// Each column was a chart with a scale of its own.
+#[test]
+fn several_columns_over_time_are_lines_on_one_scale() {
+    let folder = folder();
+    // Two hours with some minutes without events.
+    let minutes = (0..120u32).filter(|minute| !(50..60).contains(minute));
+    let event = |minute: u32, more: u32| {
+        let (n, wave) = (minute * 37 % 23, minute.abs_diff(40).min(minute.abs_diff(90)));
+        let (hour, minute) = (10 + minute / 60, minute % 60);
+        format!("{{\"@t\":\"2024-05-29T{hour:02}:{minute:02}:00Z\",\"N\":{}}}\n", 20 + n + (3 + more) * wave)
+    };
+    let input: String = minutes.flat_map(|minute| [event(minute, 0), event(minute, 3)]).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], input.as_bytes()).well();
+    let query =
+        "select min(N) as least, percentile(N, 50) as p50, max(N) as most from stream group by time(5m)";
+    for columns in [80, 160] {
+        let seen = screen(folder.path(), columns, 60, "cat", &["query", "s", query, "--format", "chart"]);
+        compare("lines", columns, &seen);
+    }
+}
+
 #[test]
 fn a_malformed_query_is_shown_with_its_place() {
     check("error", &["query", "s", "select @Message, avg(Elapsed) from stream where @Level = 'Warning'"]);

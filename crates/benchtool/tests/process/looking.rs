@@ -337,3 +337,15 @@ fn a_chart_of_time_tells_of_each_empty_interval() {
     );
     assert_eq!((lines.len(), *lines.last().unwrap()), (12, "⋮ 2 intervals without events"), "{chart}");
 }
+
+/// They page as other commands do, and refused the option.
+#[test]
+fn info_and_keys_take_no_pager() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 6)).well();
+    for command in ["info", "keys"] {
+        let arguments = [&[command, "s"][..], &[command, "s", "--no-pager"]];
+        let [plain, unpaged] = arguments.map(|arguments| tool(folder.path(), arguments).well().out);
+        assert_eq!(plain, unpaged);
+    }
+}

@@ -15,6 +15,7 @@ use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
 use crate::value::{Value, canonical};
 use foldhash::fast::RandomState;
+use rust_decimal::Decimal;
 use slots::{Glance, Slots};
 use std::hash::{BuildHasher, Hasher};
 
@@ -98,6 +99,48 @@ impl KeyTable {
         Some(self.wholes.get(whole).copied().unwrap_or_default())
     }
 
+    /// Finds many keys of an owner, as [`find`](KeyTable::find) does, so that the processor waits for memory once for several of them: `each` is told what was
+    /// found of them, one after the other.
+    pub(crate) fn find_all<'k>(
+        &mut self,
+        owner: u32,
+        ci: bool,
+        keys: impl Iterator<Item = &'k [u8]>,
+        mut each: impl FnMut(&KeyTable, Found),
+    ) {
+        let mut keys = keys.peekable();
+        while keys.peek().is_some() {
+            let mut some = [(&[][..], None, Glance::default()); TOGETHER];
+            let mut count = 0;
+            for (place, key) in some.iter_mut().zip(keys.by_ref()) {
+                let whole = whole(key).filter(|_| owner == 0);
+                let glance = match whole {
+                    Some(_) => Glance::default(),
+                    None => self.slots.glance(self.hash(owner, key)),
+                };
+                *place = (key, whole, glance);
+                count += 1;
+            }
+            let likely = some.map(|(.., glance)| self.slots.likely(glance));
+            let likely = likely.map(|place| self.entries.get(place? as usize).copied());
+            // All of them before the first is added, which would keep the others waiting.
+            let mut same = [None; TOGETHER];
+            for (same, (likely, (key, ..))) in same.iter_mut().zip(likely.iter().zip(&some)) {
+                let likely = likely.as_ref().filter(|entry| self.is(entry, owner, key));
+                *same = likely.map(|entry| entry.number);
+            }
+            for (same, (key, whole, glance)) in same.into_iter().zip(&some).take(count) {
+                let found = match (whole, same) {
+                    (Some(whole), _) => self.find_whole(*whole, key),
+                    (None, Some(number)) => Found::Known(number),
+                    // It may be one of those before it, and have been added in the meantime.
+                    (None, None) => self.find_hashed(glance.hash(), owner, key, ci),
+                };
+                each(self, found);
+            }
+        }
+    }
+
     /// The number of an owner's key, a value as JSON text that is empty for undefined: from 0 on, in the order in which they were new. With `ci` the case of
     /// letters makes no difference.
     #[inline]
@@ -110,7 +153,11 @@ impl KeyTable {
 
     #[inline]
     fn find_spelled(&mut self, owner: u32, json: &[u8], ci: bool) -> Found {
-        let hash = self.hash(owner, json);
+        self.find_hashed(self.hash(owner, json), owner, json, ci)
+    }
+
+    #[inline]
+    fn find_hashed(&mut self, hash: u32, owner: u32, json: &[u8], ci: bool) -> Found {
         match self.look_up(hash, owner, json) {
             Some(number) => Found::Known(number),
             None => self.add(hash, owner, json, ci),
@@ -173,8 +220,8 @@ impl KeyTable {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let value = value_of(json);
-        match plain_whole(&value) {
-            Some(whole) => scratch.extend_from_slice(whole.to_string().as_bytes()),
+        match plain_number(&value) {
+            Some(plain) => scratch.extend_from_slice(plain.to_string().as_bytes()),
             None => {
                 scratch.push(CANONICAL);
                 canonical(&value, ci, &mut scratch);
@@ -340,23 +387,42 @@ fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
                     || std::str::from_utf8(json)
                         .is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)))
         }
-        [b'0'] => true,
-        [b'-', digits @ ..] | digits => {
-            matches!(digits, [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit))
-                && digits.len() <= PLAIN_DIGITS_MAX
-        }
+        [b'-', digits @ ..] => digits != b"0" && is_plain_number(digits),
+        digits => is_plain_number(digits),
     }
 }
 
-/// Whole numbers of no more digits are canonical as they are written without fraction and exponent.
+/// Whether digits are a plain number without a sign: no exponent, no zeros that could be left out, and few digits.
+fn is_plain_number(digits: &[u8]) -> bool {
+    let point = digits.iter().position(|byte| *byte == b'.');
+    let (whole, fraction) = match point {
+        Some(point) => (digits.get(..point), digits.get(point + 1..)),
+        None => (Some(digits), None),
+    };
+    let is_whole = match whole {
+        Some([b'0']) => true,
+        Some([b'1'..=b'9', rest @ ..]) => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let is_fraction = match fraction {
+        Some([before @ .., b'1'..=b'9']) => before.iter().all(u8::is_ascii_digit),
+        Some(_) => false,
+        None => true,
+    };
+    is_whole && is_fraction && digits.len() - usize::from(point.is_some()) <= PLAIN_DIGITS_MAX
+}
+
+/// Numbers of no more digits are canonical as they are written without exponent, the zero before a point counted.
 const PLAIN_DIGITS_MAX: usize = 18;
 
-/// The number that a value is, if it is whole and has few digits.
-fn plain_whole(value: &Value<'_>) -> Option<i64> {
+/// The number that a value is, if it has so few digits.
+fn plain_number(value: &Value<'_>) -> Option<Decimal> {
     let Value::Number(number) = value else { return None };
     let number = crate::value::plain(number.decimal()?);
-    let whole = i64::try_from(number.mantissa()).ok().filter(|_| number.scale() == 0)?;
-    (whole.unsigned_abs() < 10u64.pow(PLAIN_DIGITS_MAX as u32)).then_some(whole)
+    let is_plain = number.mantissa().unsigned_abs() < 10u128.pow(PLAIN_DIGITS_MAX as u32)
+        && number.scale() < PLAIN_DIGITS_MAX as u32;
+    // A zero has no sign.
+    is_plain.then(|| if number.is_zero() { Decimal::ZERO } else { number })
 }
 
 #[cfg(test)]

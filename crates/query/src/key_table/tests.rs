@@ -5,7 +5,7 @@ use crate::value::order;
 use proptest::prelude::*;
 
 /// Values in the spellings that are stored, many equal to another: the empty text is undefined.
-const VALUES: [&str; 53] = [
+const VALUES: [&str; 61] = [
     "",
     "null",
     "true",
@@ -33,7 +33,15 @@ const VALUES: [&str; 53] = [
     "1e400",
     "10e399",
     "0.1",
+    "0.10",
     "1e-1",
+    "-0.0",
+    "-0.5",
+    "-5e-1",
+    "12.34",
+    "12.340",
+    "0.00000000000000001",
+    "1e-18",
     r#""""#,
     r#""a""#,
     r#""A""#,
@@ -113,6 +121,27 @@ proptest! {
     }
 
     #[test]
+    fn many_keys_are_found_as_one_by_one(keys in keys(), at in 0..80usize) {
+        let (mut one, mut all) = (KeyTable::default(), KeyTable::default());
+        let of = |owner: u32| keys.iter().filter(move |key| key.owner == owner);
+        for owner in 0..2 {
+            // Some are known before the others are looked up.
+            for key in of(owner).take(at) {
+                prop_assert_eq!(key.find(&mut one, owner), key.find(&mut all, owner));
+            }
+            let mut found = Vec::new();
+            let texts = of(owner).map(|key| key.json.as_bytes());
+            all.find_all(owner, owner == 1, texts, |table, of| {
+                found.push((of, table.spelling(table.last_spelling()).to_vec()));
+            });
+            let expected = of(owner).map(|key| {
+                (key.find(&mut one, owner), one.spelling(one.last_spelling()).to_vec())
+            });
+            prop_assert_eq!(found, expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn two_tables_merge_to_what_one_would_be(keys in keys(), at in 0..80usize) {
         let expected = numbers(&mut KeyTable::default(), &keys);
         let at = at.min(keys.len());
@@ -142,11 +171,26 @@ fn each_value_beside_each_other() {
 }
 
 #[test]
-fn a_whole_number_has_one_entry() {
+fn a_plain_number_has_one_entry() {
     for ci in [false, true] {
         let mut table = KeyTable::default();
         table.find(0, b"123456789012345678", ci);
         table.find(0, b"-1234567", ci);
-        assert_eq!(table.entries.len(), 2);
+        table.find(0, b"-1234567.75", ci);
+        table.find(0, b"0.5", ci);
+        assert_eq!(table.entries.len(), 4);
     }
+}
+
+#[test]
+fn keys_that_come_together_are_told_apart_while_the_table_grows() {
+    let texts: Vec<String> = (0..10_000).map(|number| format!("\"key {}\"", number % 7_000)).collect();
+    let mut table = KeyTable::default();
+    let mut found = Vec::new();
+    table.find_all(0, false, texts.iter().map(|text| text.as_bytes()), |_, one| found.push(one));
+    let expected = (0..10_000).map(|number| match number {
+        0..7_000 => Found::New(number),
+        _ => Found::Known(number - 7_000),
+    });
+    assert_eq!(found, expected.collect::<Vec<_>>());
 }

@@ -3,11 +3,14 @@
 use super::group::Groups;
 use super::several::{SeveralKeys, values_of_row};
 use super::shown::Shown;
-use crate::chunk::{CellText, Chunk, Column, Entries, Order, value_of};
+use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::key_table::Found;
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
+
+/// Where entries repeat so often, all of them are looked up before it is looked which of them rows have.
+const REPEATED: usize = 8;
 
 impl Groups<'_> {
     /// Finds the group of each row.
@@ -42,57 +45,70 @@ impl Groups<'_> {
         let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
         match chunk.column(column) {
             Column::Values(cells) => {
-                let mut known = std::mem::take(&mut self.known);
-                known.clear();
-                // Where no row is a known group's first, those that are known need not be met.
-                if are_later {
-                    self.table.look_ahead(0, cells.iter().map(|cell| chunk.json(*cell)), &mut known);
-                }
-                known.resize(cells.len(), 0);
-                let mut absent = None;
-                for ((row, cell), known) in cells.iter().enumerate().zip(&known) {
-                    let absent_too = absent.filter(|_| *cell == CellText::Undefined);
-                    let number = known
-                        .checked_sub(1)
-                        .or(absent_too)
-                        .unwrap_or_else(|| self.of_value(chunk.json(*cell), ci, chunk.order(row), are_later));
-                    if are_later && *cell == CellText::Undefined {
-                        absent = Some(number);
-                    }
-                    numbers.push(number);
-                }
-                self.known = known;
+                let values = cells.iter().map(|cell| chunk.json(*cell)).enumerate();
+                self.of_values(chunk, values, ci, are_later, |_, number| numbers.push(number));
             }
             Column::Entries(Entries { dictionary, codes, .. }) => {
                 let mut known = std::mem::take(&mut self.known);
                 known.clear();
                 // Where no row is a known group's first, those that are known need not be met.
-                if are_later && dictionary.len() <= codes.len() {
+                if are_later && dictionary.len() <= codes.len() / REPEATED {
                     let texts = (0..dictionary.len() as u32).map(|code| dictionary.get(code));
                     self.table.look_ahead(0, texts, &mut known);
                 }
                 known.resize(dictionary.len(), 0);
-                if !known.is_empty() && !known.contains(&0) {
-                    let number = |code: &u32| known.get(*code as usize).map_or(0, |known| known - 1);
-                    numbers.extend(codes.iter().map(number));
-                    self.known = known;
-                    return;
-                }
-                for (row, code) in codes.iter().enumerate() {
+                if known.contains(&0) {
                     // Of rows in the order of time that share an entry, the first is all that its group may not know.
-                    let number = known.get(*code as usize).and_then(|known| known.checked_sub(1));
-                    numbers.push(number.unwrap_or_else(|| {
-                        let number = self.of_value(dictionary.get(*code), ci, chunk.order(row), are_later);
-                        if let Some(known) = known.get_mut(*code as usize).filter(|_| is_sorted) {
+                    let mut met: Vec<u32> =
+                        if is_sorted { Vec::new() } else { (0..codes.len() as u32).collect() };
+                    if is_sorted {
+                        for (row, code) in (0..).zip(codes) {
+                            if let Some(known @ 0) = known.get_mut(*code as usize) {
+                                *known = u32::MAX;
+                                met.push(row);
+                            }
+                        }
+                    }
+                    let code = |row: usize| codes.get(row).copied().unwrap_or_default();
+                    let values = met.iter().map(|row| (*row as usize, dictionary.get(code(*row as usize))));
+                    self.of_values(chunk, values, ci, are_later, |row, number| {
+                        if let Some(known) = known.get_mut(code(row) as usize) {
                             *known = number.saturating_add(1);
                         }
-                        number
-                    }));
+                    });
                 }
+                let number =
+                    |code: &u32| known.get(*code as usize).map_or(0, |known| known.saturating_sub(1));
+                numbers.extend(codes.iter().map(number));
                 self.known = known;
             }
             Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => {}
         }
+    }
+
+    /// Finds the groups of rows by their values as JSON text: `each` is told the number of each. The rows are met.
+    fn of_values<'v>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        values: impl Iterator<Item = (usize, &'v [u8])> + Clone,
+        ci: bool,
+        are_later: bool,
+        mut each: impl FnMut(usize, u32),
+    ) {
+        let mut table = std::mem::take(&mut self.table);
+        let mut rows = values.clone();
+        table.find_all(0, ci, values.map(|(_, json)| json), |table, found| {
+            let Some((row, json)) = rows.next() else { return };
+            match found {
+                Found::New(_) => self.begin(chunk.order(row), Shown::Spelled(table.last_spelling())),
+                Found::Known(_) if are_later => {}
+                Found::Known(_) => {
+                    self.meet(found, chunk.order(row), || Box::new([value_of(json).into_static()]));
+                }
+            }
+            each(row, found.number());
+        });
+        self.table = table;
     }
 
     /// The group of a value as JSON text, of which an event is met.

@@ -23,8 +23,8 @@ use crate::units::printable;
 
 use table::table;
 
-pub(crate) use level::is_level;
-pub(crate) use log::{LEVELS, MESSAGES, at};
+pub(crate) use level::{LEVELS, at, is_level};
+pub(crate) use log::MESSAGES;
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 

@@ -2,8 +2,49 @@
 
 use tamias_json::{Map, Value};
 
-use super::log::{DIM, INSIGHTS_NUMBER, LEVELS, PYTHON_NUMBER, SEVERITY_NUMBER, at};
 use super::row::json_text;
+
+/// The keys under which logs of all sorts have a level; the first that is there counts. HEURISTIC: CLEF first, then what the logging
+/// libraries in wide use write.
+pub(crate) const LEVELS: [&str; 16] = [
+    "@l",
+    "level",
+    "Level",
+    "severity",
+    "Severity",
+    "lvl",
+    "log.level",
+    "levelname",
+    // Of Monolog, whose `level` is a number.
+    "level_name",
+    // Of hclog.
+    "@level",
+    "PRIORITY",
+    // Of OpenTelemetry, of Python, and of Application Insights.
+    "SeverityText",
+    "severityText",
+    SEVERITY_NUMBER,
+    PYTHON_NUMBER,
+    INSIGHTS_NUMBER,
+];
+const SEVERITY_NUMBER: &str = "SeverityNumber";
+const PYTHON_NUMBER: &str = "levelno";
+const INSIGHTS_NUMBER: &str = "severityLevel";
+
+/// The value of a key; of `fields.message` also that of a key in an object.
+pub(crate) fn at<'e>(event: &Map<'e>, key: &str) -> Option<Value<'e>> {
+    let nested = || {
+        let (object, key) = key.split_once('.')?;
+        match event.get(object)? {
+            Value::Map(object) => object.get(key),
+            _ => None,
+        }
+    };
+    event.get(key).or_else(nested)
+}
+
+/// The colour of what is least.
+pub(super) const DIM: &str = "\x1b[2m";
 
 /// A word that is no level to us takes no more columns than this.
 pub(super) const WORD_COLUMNS_MAX: usize = 8;

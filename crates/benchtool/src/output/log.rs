@@ -8,39 +8,15 @@ use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map, Value};
 use unicode_width::UnicodeWidthStr;
 
-use super::level::{Level, Told, WORD_COLUMNS_MAX, level_of};
+use super::level::{DIM, LEVELS, Level, Told, WORD_COLUMNS_MAX, at, level_of};
 use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
 use crate::wrap::wrap;
 
-/// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
-/// then what the logging libraries in wide use write.
-pub(crate) const LEVELS: [&str; 16] = [
-    "@l",
-    "level",
-    "Level",
-    "severity",
-    "Severity",
-    "lvl",
-    "log.level",
-    "levelname",
-    // Of Monolog, whose `level` is a number.
-    "level_name",
-    // Of hclog.
-    "@level",
-    "PRIORITY",
-    // Of OpenTelemetry, of Python, and of Application Insights.
-    "SeverityText",
-    "severityText",
-    SEVERITY_NUMBER,
-    PYTHON_NUMBER,
-    INSIGHTS_NUMBER,
-];
-pub(super) const SEVERITY_NUMBER: &str = "SeverityNumber";
-pub(super) const PYTHON_NUMBER: &str = "levelno";
-pub(super) const INSIGHTS_NUMBER: &str = "severityLevel";
+/// The keys under which logs of all sorts have where an event comes from, and below them its message, in the order of
+/// [`LEVELS`].
 const SOURCES: [&str; 12] = [
     "SourceContext",
     "Application",
@@ -76,18 +52,6 @@ pub(crate) const MESSAGES: [&str; 16] = [
     "event",
 ];
 
-/// The value of a key; of `fields.message` also that of a key in an object.
-pub(crate) fn at<'e>(event: &Map<'e>, key: &str) -> Option<Value<'e>> {
-    let nested = || {
-        let (object, key) = key.split_once('.')?;
-        match event.get(object)? {
-            Value::Map(object) => object.get(key),
-            _ => None,
-        }
-    };
-    event.get(key).or_else(nested)
-}
-
 /// Keys of CLEF that a line has already, or that tell people nothing.
 const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
 
@@ -101,7 +65,6 @@ const VALUE_COLUMNS_MIN: usize = 20;
 /// How far the rest of a line is indented that is longer than the terminal is wide.
 const CONTINUED: usize = 4;
 
-pub(super) const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Rows as the lines of a log.

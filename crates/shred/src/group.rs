@@ -115,6 +115,15 @@ impl Group {
         paths.into_iter().map(|path| directory.paths.display(path)).collect()
     }
 
+    /// Whether a frame holds documents that are kept as text.
+    pub fn has_whole_documents_in(&self, frame: u32) -> bool {
+        let mut whole = self.directory.columns.iter().filter(|column| column.path == ROOT);
+        whole.any(|column| {
+            let encoding = self.directory.encoding(column);
+            encoding.is_ok_and(|encoding| encoding.parts().iter().any(|part| part.frame == frame))
+        })
+    }
+
     /// Whether a frame holds what tells which keys each event has: without it, hardly any value finds its event.
     pub fn has_shapes_in(&self, frame: u32) -> bool {
         let documents = self.directory.lists.first();

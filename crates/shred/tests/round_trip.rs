@@ -129,7 +129,6 @@ fn what_only_looks_like_json_is_text_and_the_rest_are_columns() {
     }
 }
 
-/// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
 #[test]
 fn a_document_that_comes_again_comes_back_each_time_whatever_stood_between() {
     let documents =
@@ -172,6 +171,7 @@ fn a_text_that_shows_a_value_of_the_next_event_comes_back() {
     round_trip(&shorter.each_ref().map(|document| document.as_bytes()));
 }
 
+/// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
 #[test]
 fn large_and_hostile_documents_come_back() {
     let keys = |from: usize, count: usize| {

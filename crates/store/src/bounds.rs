@@ -21,8 +21,9 @@ use crate::segment::Written;
 use crate::settings::{self, Settings, WhenFull};
 use crate::writer::{Inner, Writer};
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{PoisonError, TryLockError};
+use std::time::Duration;
 
 /// HEURISTIC: the room that a store has is worth so many full segments at least, so that not much goes at once.
 const SEGMENTS_MIN: u64 = 16;
@@ -68,6 +69,19 @@ impl Manifest {
         Retention { before, file_bytes_max: None }.outside(&self.shown())
     }
 }
+
+/// What came of making room.
+enum Room {
+    Made,
+    /// A compaction that is writing has taken the room of the manifest. Once it finds no more, it gives back what it took.
+    Later,
+    /// No room came free: more of it would be in vain.
+    None,
+}
+
+/// So often, and each time so long, it is waited for what a compaction gives back.
+const WAITS_MAX: u32 = 50;
+const WAIT: Duration = Duration::from_millis(20);
 
 impl Inner {
     /// What the store keeps to by itself.
@@ -204,33 +218,45 @@ impl Inner {
         is_full: impl Fn(&E) -> bool,
         mut work: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
+        let mut waits = 0;
         loop {
             let seen = self.rooms_made.load(Relaxed);
-            match work() {
-                Err(error) if is_full(&error) && self.make_room(seen) => {}
+            let error = match work() {
+                Err(error) if is_full(&error) => error,
                 done => return done,
+            };
+            match self.make_room(seen) {
+                Room::Made => {}
+                Room::Later if waits < WAITS_MAX => {
+                    waits += 1;
+                    std::thread::sleep(WAIT);
+                }
+                Room::Later | Room::None => return Err(error),
             }
         }
     }
 
-    /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain. Where somebody else has made
-    /// room since it was looked at, that may do.
-    fn make_room(&self, seen: u64) -> bool {
+    /// Takes the oldest segment out, if the settings say so.
+    fn make_room(&self, seen: u64) -> Room {
         let mut writer = self.lock_manifest();
+        // What somebody else has made since it was looked at may do.
         if self.rooms_made.load(Relaxed) != seen {
-            return true;
+            return Room::Made;
         }
-        let made = match self.make_room_now(&mut writer) {
-            // A compaction that is writing may have taken the room of the manifest. Once it finds no more, it gives back what it took.
-            Err(error) if error.is_full_medium() && self.compacting.try_lock().is_err() => {
-                drop(writer);
-                drop(self.compacting.lock());
-                return true;
+        match self.make_room_now(&mut writer) {
+            Ok(true) => {
+                self.rooms_made.fetch_add(1, Relaxed);
+                Room::Made
             }
-            made => made.unwrap_or(false),
-        };
-        self.rooms_made.fetch_add(u64::from(made), Relaxed);
-        made
+            // It may be the caller's own compaction, so nobody waits for its lock.
+            Err(error)
+                if error.is_full_medium()
+                    && matches!(self.compacting.try_lock(), Err(TryLockError::WouldBlock)) =>
+            {
+                Room::Later
+            }
+            Ok(false) | Err(_) => Room::None,
+        }
     }
 
     fn make_room_now(&self, writer: &mut Publishing<'_>) -> Result<bool, SealError> {

@@ -179,8 +179,8 @@ fn write_new(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<Arc<
 
 /// Gives the spare file this name and these bytes, which takes only the room that it does not have already.
 fn write_over_spare(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Option<Arc<dyn File>> {
-    let is_there = matches!(directory.kind(SPARE_NAME), Ok(Some(NameKind::File(_))));
-    if !is_there || directory.has_other_names(SPARE_NAME) || directory.rename(SPARE_NAME, name).is_err() {
+    let Ok(Some(NameKind::File(length))) = directory.kind(SPARE_NAME) else { return None };
+    if directory.has_other_names(SPARE_NAME) || directory.rename(SPARE_NAME, name).is_err() {
         return None;
     }
     let write = || {
@@ -189,7 +189,12 @@ fn write_over_spare(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Opti
         file.set_length(bytes.len() as u64)?;
         Ok::<_, io::Error>(file)
     };
-    write().inspect_err(|_| drop(directory.rename(name, SPARE_NAME))).ok()
+    // Others can use what it took in vain.
+    let give_back = |_: &io::Error| {
+        let shortened = directory.open_for_writing(name).and_then(|file| file.set_length(length));
+        drop((shortened, directory.rename(name, SPARE_NAME)));
+    };
+    write().inspect_err(give_back).ok()
 }
 
 /// Keeps room for the next manifest, so that the oldest events can be removed when there is no byte left. Nothing depends on it,

@@ -160,11 +160,12 @@ pub(crate) fn round(
                 recorded = Instant::now();
             }
             pace.take(verified.bytes, may_go_on)
-        })?;
-        if is_whole {
+        });
+        if matches!(is_whole, Ok(true)) {
             (scrub.next, scrub.blocks) = (segment.entry.number + 1, 0);
         }
         scrub.write(directory, store);
+        is_whole?;
     }
     Ok(scrub)
 }

@@ -150,3 +150,39 @@ fn events_that_got_new_numbers_get_them_only_once() {
         assert_eq!((done.events, rows(&open(&last, &roomy).unwrap().snapshot()).len()), (20, 20));
     }
 }
+
+/// The last file decides nothing: one that is to be removed, and still there, kept them from being compared with the store, and they were gone.
+#[test]
+fn events_that_need_new_numbers_get_them_beside_a_file_that_waits_for_its_removal() {
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let folder = Simulated::new();
+    let store = open(&folder, &roomy).unwrap();
+    for rows in [0..5, 5..10] {
+        append_rows(&store, rows);
+        store.seal().unwrap();
+    }
+    drop(store);
+    let older = folder.medium();
+    let store = open(&folder, &roomy).unwrap();
+    append_rows(&store, 10..20);
+    store.seal().unwrap();
+    drop(store);
+    let newer = folder.medium();
+    let away = names(&newer, ".segment").into_iter().rfind(|name| older.find(name).is_none()).unwrap();
+    let folder = Simulated::with(older);
+    let store = open(&folder, &roomy).unwrap();
+    append_rows(&store, 500..510);
+    folder.refuse(|change| match change {
+        Change::Remove(name) if name.ends_with(".segment") => Some(std::io::ErrorKind::PermissionDenied),
+        _ => None,
+    });
+    store.compact().unwrap();
+    drop(store);
+    let mut medium = folder.medium();
+    let waiting = names(&medium, ".segment").len();
+    assert!(waiting > 1, "{waiting}");
+    put(&mut medium, "00000000000000f0.segment", &contents(&newer, &away));
+    let done = repair(&Simulated::with(medium));
+    let told: Vec<(u64, u64)> = done.unnamed.iter().map(|file| (file.regained, file.renumbered)).collect();
+    assert_eq!((done.events, told), (30, vec![(10, 10)]), "{done:?}");
+}

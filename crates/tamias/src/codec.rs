@@ -120,7 +120,8 @@ impl Codec for ShreddedBlocks {
         let (Some(frame), Some(group)) = (frame, group) else { return Vec::new() };
         let times = group.has_times_in(frame).then(|| "the times of the events".to_owned());
         let shapes = group.has_shapes_in(frame).then(|| "which keys the events have".to_owned());
-        times.into_iter().chain(shapes).chain(group.paths_in(frame)).collect()
+        let whole = group.has_whole_documents_in(frame).then(|| "documents that are kept as text".to_owned());
+        times.into_iter().chain(shapes).chain(whole).chain(group.paths_in(frame)).collect()
     }
 
     fn texts(

@@ -147,12 +147,12 @@ impl Files {
             1 => parts.swap(frame, frames[0]),
             2 => alter(&mut parts[frame], chance),
             // What is in a frame, if it is compressed.
-            3..=5 => match zstd::bulk::decompress(&parts[frame], 16 << 20) {
-                Ok(mut inside) => {
+            3..=5 => match unpacked_chunk(&parts[frame]) {
+                Some(mut inside) => {
                     alter(&mut inside, chance);
-                    parts[frame] = zstd::bulk::compress(&inside, 1).unwrap();
+                    parts[frame] = packed_chunk(&inside);
                 }
-                Err(_) => alter(&mut parts[frame], chance),
+                None => alter(&mut parts[frame], chance),
             },
             _ => {
                 (0..1 + chance.below(2)).for_each(|_| alter(&mut unpacked, chance));
@@ -161,6 +161,25 @@ impl Files {
         let frames: Vec<Vec<u8>> = frames.iter().map(|frame| parts[*frame].clone()).collect();
         forge::directory(&unpacked, &frames).map(|forged| parts[directory] = forged).is_some()
     }
+}
+
+/// What the only chunk of a frame holds, if it is compressed: the number of its bytes stands before it.
+fn unpacked_chunk(frame: &[u8]) -> Option<Vec<u8>> {
+    let last = frame.iter().take(5).position(|byte| *byte < 0x80)?;
+    let (number, chunk) = frame.split_at(last + 1);
+    let length = number.iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+    (length == chunk.len()).then(|| zstd::bulk::decompress(chunk, 16 << 20).ok())?
+}
+
+fn packed_chunk(inside: &[u8]) -> Vec<u8> {
+    let chunk = zstd::bulk::compress(inside, 1).unwrap();
+    let (mut frame, mut length) = (Vec::new(), chunk.len());
+    while length >= 0x80 {
+        frame.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    frame.push(length as u8);
+    [frame, chunk].concat()
 }
 
 /// A byte made great, small, a little different, or anything; now and then one more or one less.
@@ -316,12 +335,15 @@ fn the_groups_have_every_encoding() {
     let files = Files::of(folder.path());
     let parts = files.parts();
     let mut encodings: Vec<String> = Vec::new();
+    let mut compressed = 0;
     for block in 0..files.index.blocks.len() {
-        let (directory, ..) = files.places(block).unwrap();
+        let (directory, frames, _) = files.places(block).unwrap();
+        compressed += frames.iter().filter(|frame| unpacked_chunk(&parts[**frame]).is_some()).count();
         let group = Group::open(&parts[directory]).unwrap();
         encodings.extend(group.columns().map(|column| column.encoding.to_owned()));
     }
     assert!(files.index.blocks.len() > 1, "{}", files.index.blocks.len());
+    assert!(compressed > 0, "what is inside of frames can be altered");
     for encoding in ["dictionary", "fractions", "instants", "packed", "positions", "strings", "templates"] {
         assert!(encodings.iter().any(|own| own == encoding), "{encoding} is missing among {encodings:?}");
     }

@@ -127,18 +127,20 @@ impl Work<'_> {
             came_back |= !stray.is_retired() && !sorted.free.is_empty();
             self.take_stray(stray, &held, &sorted)?;
             self.origins.add(Origin::Stray(stray.clone()), &sorted.free);
-            if rivals.len() >= RIVALS_MAX || place + 1 == strays.len() {
+            if rivals.len() >= RIVALS_MAX {
                 self.origins.compare(&mut rivals, &self.environment)?;
                 conflicts.add(std::mem::take(&mut rivals));
             }
         }
+        self.origins.compare(&mut rivals, &self.environment)?;
+        conflicts.add(rivals);
         if let Some(greatest) = known.max() {
             logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
         }
         for (place, numbers) in &conflicts.numbers {
             if let Some(stray) = strays.get(*place) {
                 came_back = true;
-                self.renumber(stray, numbers, &known, logs)?;
+                self.renumber(stray, numbers, &mut known, logs)?;
             }
         }
         Ok(came_back)
@@ -231,7 +233,7 @@ impl Work<'_> {
         &mut self,
         stray: &Stray,
         numbers: &RoaringTreemap,
-        known: &RoaringTreemap,
+        known: &mut RoaringTreemap,
         logs: &mut Logs<'_>,
     ) -> Result<(), OpenError> {
         let held = Held::in_stray(stray, &self.environment)?;
@@ -258,6 +260,8 @@ impl Work<'_> {
             })
             .collect();
         events.sort_unstable_by_key(|(key, _)| *key);
+        // Another file may have had the same numbers once.
+        known.extend(events.iter().map(|(key, _)| key.arrival));
         self.write(&events)?;
         if !renumbered.runs.is_empty() {
             self.renumbered.push(renumbered);

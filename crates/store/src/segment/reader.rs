@@ -258,7 +258,7 @@ impl Segment {
         let (opened, flaw) = match self.open(ReadMode::Plain) {
             Ok((opened, flaw)) => (Arc::new(opened), flaw),
             Err(ReadError::Damaged(damage)) => {
-                each(Verified { blocks: from, bytes: self.entry.file_bytes, damage: Some(damage) });
+                each(Verified { blocks: from, bytes: 0, damage: Some(damage) });
                 return Ok(true);
             }
             Err(ReadError::Failure(failure)) => return Err(failure),

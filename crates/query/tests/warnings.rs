@@ -297,3 +297,34 @@ fn levels_of_other_logs_are_told() {
         assert_eq!(asked("select count(*) from stream where @Level = 'Error'"), [expected]);
     }
 }
+
+/// A delete was refused though its condition was right.
+#[test]
+fn who_names_what_else_may_be_meant_is_not_warned() {
+    let event = |n: u64| {
+        let level = ["error", "critical", "info"][n as usize % 3];
+        let document = format!(r#"{{"@t":"2024-05-29T10:56:01Z","trace_id":"7","Err":1,"level":"{level}"}}"#);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..40).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let asked = |condition: &str| {
+        let query = Query::prepare(&format!("select count(*) from stream where {condition}")).unwrap();
+        let mut rows = query.run(memory.source(Direction::Ascending));
+        while rows.next_row().unwrap().is_some() {}
+        rows.warnings().len()
+    };
+    let many: Vec<String> = (0..21).map(|n| format!("'v{n}'")).collect();
+    for fine in [
+        "@TraceId = 'x' or trace_id = 'x'".to_owned(),
+        "level in ['error', 'fatal']".to_owned(),
+        "level like 'inf%' or level = 'Info'".to_owned(),
+        format!("level in ['Error', {}, 'error']", many.join(", ")),
+    ] {
+        assert_eq!(asked(&fine), 0, "{fine}");
+    }
+    for misleading in ["@TraceId = 'x'", "level in ['Error', 'info']", "level <> 'Error'", "level = 'fatal'"]
+    {
+        assert_eq!(asked(misleading), 1, "{misleading}");
+    }
+}

@@ -414,8 +414,10 @@ pub(crate) fn warnings(
     let [level, message] = name_warnings(store, text)?;
     // It is told where the level is instead.
     found.retain(|warning| level.is_none() || *warning != Warning::NoLevels);
+    // That the message is elsewhere is told instead; and `search --all` asks for it by itself.
+    let is_about_message = message.is_none() && text.to_ascii_lowercase().contains("@m");
     found.retain(|warning| {
-        message.is_none()
+        is_about_message
             || !matches!(warning, Warning::UnknownBuiltIn { built_in, .. } if built_in == "@Message")
     });
     let is_unknown = found.iter().any(|warning| matches!(warning, Warning::UnknownKey { .. }));

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     }
     if settings != before {
         if !args.force {
-            refuse_all(&Store::open_read_only(&args.store)?, settings)?;
+            refuse_all(&Store::open_read_only(&args.store)?, before, settings)?;
         }
         if asked(&args.store, Request::Settings(settings))?.is_none() {
             existing(&args.store, Options::default())?.set_settings(settings)?;
@@ -53,14 +53,19 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     output::write_line(&mut output::stdout(), &text(&settings))
 }
 
-/// Refuses limits by which nothing would stay: most likely a unit is wrong, or the events are of long ago.
-fn refuse_all(store: &Store, settings: Settings) -> Result<(), Failure> {
-    let (info, border) = (store.info()?, border(&settings)?);
-    let old = unsealed(&info).filter(|(_, (_, last))| border.is_some_and(|border| *last < border));
-    let removed = store.plan_settings(settings)?;
-    if info.events == 0 || removed.events + old.map_or(0, |(events, _)| events) < info.events {
+/// Refuses limits by which nothing would stay, unless those before say so too: most likely a unit is wrong, or the events are of long ago.
+fn refuse_all(store: &Store, before: Settings, settings: Settings) -> Result<(), Failure> {
+    let info = store.info()?;
+    let stays = |settings: Settings| {
+        let border = border(&settings)?;
+        let old = unsealed(&info).filter(|(_, (_, last))| border.is_some_and(|border| *last < border));
+        let goes = store.plan_settings(settings)?.events + old.map_or(0, |(events, _)| events);
+        Ok::<bool, Failure>(goes < info.events)
+    };
+    if info.events == 0 || stays(settings)? || !stays(before)? {
         return Ok(());
     }
+    let (removed, border) = (store.plan_settings(settings)?, border(&settings)?);
     Err(Failure::Usage(format!(
         "nothing was changed: by these limits all events would go at once ({}); widen them, or set them with --force",
         planned(removed, &info, border)

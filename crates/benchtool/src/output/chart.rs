@@ -142,6 +142,10 @@ impl<'a> ChartRows<'a> {
             rows.reverse();
             gaps.reverse();
         }
+        // The times below the ends are those of the first and the last row.
+        for edge in [0, gaps.len().saturating_sub(1)] {
+            gaps.get_mut(edge).into_iter().for_each(|gap| *gap = 0);
+        }
         let value = |row: &[Field], column: usize| -> Option<f64> {
             let field = row.get(column).filter(|field| field.kind == Kind::Number)?;
             field.text.parse().ok().filter(|value: &f64| value.is_finite())

@@ -120,6 +120,8 @@ impl Scale {
             (Scale::Windows, 2) => Level::Error,
             (Scale::Windows, 3) => Level::Warn,
             (Scale::Windows, 5) => Level::Trace,
+            // A key of Windows may be somebody else's too.
+            (Scale::Windows, 10..) => return Scale::Usual.level(number),
             (Scale::Python, 10) => Level::Debug,
             (Scale::Python, 20) => Level::Info,
             (Scale::Python, 30) => Level::Warn,

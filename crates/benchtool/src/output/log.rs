@@ -158,7 +158,10 @@ impl<'a> LogRows<'a> {
             parts.push(self.shortened(&printable_line(message)));
         }
         let message_key = message.as_ref().map(|(key, _)| *key);
-        let used = [level.map(|(key, _)| key), source.map(|(key, _)| key), message_key];
+        // A word that is no level to us may be something else, unless CLEF says that it is one.
+        let is_level = |key: &str, told: &Told| key == LEVELS[0] || matches!(told, Told::Known(_));
+        let level_key = level.filter(|(key, told)| is_level(key, told)).map(|(key, _)| key);
+        let used = [level_key, source.map(|(key, _)| key), message_key];
         let mut tell = |key: &str, value: &Value<'_>| {
             let text = json_text(value.raw());
             let is_told = HIDDEN.contains(&key)
@@ -260,6 +263,10 @@ fn may_render(template: &str, text: &str) -> bool {
         return false;
     }
     let between = template.split('{').map(|part| part.split_once('}').map_or(part, |(_, behind)| behind));
+    // Nearly anything would do else.
+    if !between.clone().any(|part| part.contains(char::is_alphabetic)) {
+        return false;
+    }
     let mut rest = Some(text);
     for (number, part) in between.enumerate() {
         rest = rest.and_then(|rest| match number {
@@ -337,7 +344,8 @@ mod tests {
             (r#""level":"W""#, "WARN "),
             (r#""level":"[ERROR]""#, "ERROR"),
             (r#""level":"dpanic""#, "FATAL"),
-            (r#""level":"Fehler""#, "Fehler"),
+            (r#""level":"Fehler""#, "Fehler level=Fehler"),
+            (r#""level":50,"Channel":"web""#, "ERROR Channel=web"),
             (r#""level":"Metadata!""#, "level=Metadata!"),
             (r#""level":400"#, "level=400"),
             (r#""a":1"#, "INFO  a=1"),
@@ -362,6 +370,7 @@ mod tests {
             ("{A} took {B,5:0}", "x took 1", true),
             ("Took {Elapsed} ms", "Took 2.0 ms", false),
             ("no hole", "no hole", false),
+            ("{A:l} {B:l}", "any words", false),
         ] {
             assert_eq!(may_render(template, text), is_it, "{template} {text}");
         }

@@ -99,6 +99,9 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     let set = tool(folder.path(), &[&all[..], &["--force"]].concat()).well();
     assert!(set.err.starts_with("removed 20 events "), "{set:?}");
     assert_eq!(set.out, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");
+    // What takes no more than the limits before is set, whatever these take.
+    tool(folder.path(), &["settings", "s", "--max-age", "2d"]).well();
+    tool(folder.path(), &all).well();
     assert_eq!((count(folder.path(), "s"), files(folder.path())), (0, 0));
     let history = shown(&["info", "s", "--history"]);
     let lines: Vec<&str> = history.lines().filter(|line| line.contains('│')).skip(1).collect();

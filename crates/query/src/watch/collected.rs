@@ -121,7 +121,12 @@ impl Collected<'_> {
         for value in set.values().iter().take(LEVELS_MAX) {
             let Value::Text(text) = value else { continue };
             let given = GivenLevel::of(text, set.ci());
-            if is_level { self.level(given, negated) } else { self.spelt(left, given) }
+            match is_level {
+                true => self.level(given, negated),
+                // Of more texts it would not be known which spellings are named.
+                false if set.values().len() <= LEVELS_MAX => self.spelt(left, given),
+                false => {}
+            }
         }
         if is_level || set.values().is_empty() {
             return;

@@ -69,6 +69,56 @@ fn hyphens(watched: &[Watched]) -> Vec<(&str, &[String])> {
     found.collect()
 }
 
+/// A built-in that no event has.
+fn unknown_built_in(
+    seen: Seen<'_>,
+    watched: &Watched,
+    built_in: BuiltIn,
+    keys: &[Box<str>],
+) -> Option<Warning> {
+    let near = meant(built_in, seen.names);
+    let is_named = |near: &String| {
+        let is_near = |other: &Watched| matches!(&other.sought, Sought::Key { text, .. } if text == near);
+        seen.watched.iter().any(is_near)
+    };
+    // Nothing is wrong where CLEF tells of no exception, nor where the query asks for what else may be meant.
+    let is_fine = built_in == BuiltIn::Exception && watched.is_found() || near.as_ref().is_some_and(is_named);
+    (!is_fine).then(|| Warning::UnknownBuiltIn {
+        built_in: built_in.to_string(),
+        keys: keys.iter().map(ToString::to_string).collect(),
+        near,
+    })
+}
+
+/// A text that no event has under a key, where some have it spelled otherwise.
+fn spelled_otherwise(
+    seen: Seen<'_>,
+    key: &str,
+    given: &GivenLevel,
+    otherwise: &BTreeSet<String>,
+) -> Option<Warning> {
+    let is_named = |text: &String| {
+        seen.watched.iter().any(|watched| match &watched.sought {
+            Sought::Text { key: other, given, .. } => other == key && given.is_match(text),
+            _ => false,
+        })
+    };
+    let stored: Vec<String> = otherwise.iter().filter(|text| !is_named(text)).cloned().collect();
+    let in_other_case = stored.iter().all(|text| given.is_match_in_other_case(text));
+    // Somebody who names other values of the key, or patterns of them, knows how they are spelled.
+    let is_known = seen.watched.iter().any(|watched| match &watched.sought {
+        Sought::Text { key: other, .. } => other == key && !in_other_case && watched.is_settled(),
+        Sought::Value { key: other, operator: "like", .. } => other == key,
+        _ => false,
+    });
+    (!stored.is_empty() && !is_known).then(|| Warning::ValueSpelling {
+        key: key.to_owned(),
+        given: given.text().to_owned(),
+        in_other_case,
+        stored,
+    })
+}
+
 /// What there is to warn of one thing that is watched for.
 fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
     let known = watched.met();
@@ -79,16 +129,7 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
             known.has_scalars().then(|| Warning::NeverObject { path: text.clone(), key, only })
         }
         Sought::Key { text, readings, meant } => unknown_key(seen.names, text, readings, meant.clone()),
-        Sought::BuiltIn { built_in, keys } => {
-            let near = meant(*built_in, seen.names);
-            // Nothing is wrong where CLEF tells of no exception.
-            let is_fine = near.is_none() && *built_in == BuiltIn::Exception && watched.is_found();
-            (!is_fine).then(|| Warning::UnknownBuiltIn {
-                built_in: built_in.to_string(),
-                keys: keys.iter().map(ToString::to_string).collect(),
-                near,
-            })
-        }
+        Sought::BuiltIn { built_in, keys } => unknown_built_in(seen, watched, *built_in, keys),
         Sought::Value { key, quoted: Some(text), .. } if known.texts => {
             known.numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
         }
@@ -99,19 +140,7 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
         }
         Sought::Text { key, given, otherwise, .. } => {
             let otherwise = otherwise.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_named = |text: &String| {
-                seen.watched.iter().any(|watched| match &watched.sought {
-                    Sought::Text { key: other, given, .. } => other == key && given.is_match(text),
-                    _ => false,
-                })
-            };
-            let stored: Vec<String> = otherwise.iter().filter(|text| !is_named(text)).cloned().collect();
-            (!stored.is_empty()).then(|| Warning::ValueSpelling {
-                key: key.clone(),
-                given: given.text().to_owned(),
-                in_other_case: stored.iter().all(|text| given.is_match_in_other_case(text)),
-                stored,
-            })
+            spelled_otherwise(seen, key, given, &otherwise)
         }
         Sought::Instant { key, unit, .. } => {
             let unit = *unit.lock().unwrap_or_else(PoisonError::into_inner);

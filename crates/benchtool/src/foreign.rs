@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::program;
 use crate::refusals::Refusal;
+use crate::source::unpacker;
 
 /// A kind of source that cannot be read as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +33,13 @@ const MAGIC: [(&[u8], Foreign); 5] = [
 /// What a tar archive has after the name and the figures of its first file.
 const TAR: (usize, &[u8], Foreign) = (257, b"ustar", packed("a tar archive", "tar -xOf"));
 
+/// What makes UTF-8 of text that was written on Windows or in Latin-1. It leaves out the few bytes that mean nothing there, and does not
+/// stop at them.
+pub(crate) const FROM_LATIN1: &str = "iconv -c -f WINDOWS-1252 -t UTF-8";
+
 const LATIN1: Foreign = Foreign {
     what: "not UTF-8",
-    command: "iconv -f WINDOWS-1252 -t UTF-8",
+    command: FROM_LATIN1,
     loses: " (if it was written on Windows or in Latin-1)",
     options: "",
 };
@@ -55,7 +60,7 @@ const KEPT_WHOLE: &str = " (lines of another form are kept whole, with the curre
 
 /// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
 /// particular first.
-const TIMED: [(&str, Foreign); 9] = [
+const TIMED: [(&str, Foreign); 10] = [
     (
         r"^(\S+:\d+ )?\S+ \S+ .+? \[\d\d/[A-Z][a-z]{2}/\d{4}:",
         Foreign {
@@ -63,7 +68,7 @@ const TIMED: [(&str, Foreign); 9] = [
             command: concat!(
                 r#"jq -cR '(capture("^((?<vhost>\\S+:\\d+) )?(?<addr>\\S+) \\S+ (?<user>.+?) \\[(?<time>[^]]+)\\] "#,
                 r#"\"(?<request>([^\"\\\\]|\\\\.)*)\" (?<status>\\d+) (?<bytes>\\d+|-)"#,
-                r#"( \"(?<referrer>([^\"\\\\]|\\\\.)*)\" \"(?<agent>([^\"\\\\]|\\\\.)*)\")?") "#,
+                r#"( \"(?<referrer>([^\"\\\\]|\\\\.)*)\" \"(?<agent>([^\"\\\\]|\\\\.)*)\")?( (?<rest>.*\\S))?\\s*$") "#,
                 r#"| .status |= tonumber | .bytes = (.bytes | tonumber? // 0) | map_values(values)) // {"@m": .}'"#
             ),
             loses: KEPT_WHOLE,
@@ -76,7 +81,7 @@ const TIMED: [(&str, Foreign); 9] = [
             what: "the error log of a web server, not JSON",
             command: concat!(
                 r#"jq -cR '(capture("^\\[\\w{3} (?<time>[^]]+)\\] (\\[((?<module>\\w*):)?(?<level>\\w+)\\] )?"#,
-                r#"(\\[pid (?<pid>\\d+)[^]]*\\] )?(\\[client (?<client>[^]]+)\\] )?(?<message>.*)$") "#,
+                r#"(\\[pid (?<pid>\\d+)(:tid (?<tid>\\d+))?\\] )?(\\[client (?<client>[^]]+)\\] )?(?<message>.*)$") "#,
                 r#"| map_values(values)) // {"@m": .}'"#
             ),
             loses: KEPT_WHOLE,
@@ -88,9 +93,12 @@ const TIMED: [(&str, Foreign); 9] = [
         Foreign {
             what: "a log in the W3C format, as IIS writes it, not JSON",
             command: concat!(
-                r##"jq -cnR 'foreach (inputs | rtrimstr("\r")) as $line ({}; if $line[0:9] == "#Fields: " "##,
-                r##"then {names: ($line[9:] | split(" "))} else .event = (if $line[0:1] == "#" then null else $line | split(" ") end) end; "##,
-                r##".names as $names | .event | values | [$names, .] | transpose | map({(.[0]): (.[1] | tonumber? // .)}) | add "##,
+                r##"jq -cnR 'foreach (inputs | ltrimstr("\ufeff") | rtrimstr("\r")) as $line ({}; if $line[0:9] == "#Fields: " "##,
+                r##"then {names: ($line[9:] | split(" "))} else .event = (if $line[0:1] == "#" or $line == "" then null else $line | split(" ") end) end; "##,
+                r##".names as $names | ($names | length) as $count | .event | values "##,
+                r##"| [$names + ["rest"], .[:$count] + (.[$count:] | if . == [] then . else [join(" ")] end)] "##,
+                r##"| transpose | map(select(.[1])) "##,
+                r##"| map({(.[0]): (.[1] | if test("^(0|-?[1-9][0-9]{0,14})$") then tonumber else . end)}) | add "##,
                 r##"| .time = .date + "T" + .time + "Z")'"##
             ),
             loses: "",
@@ -98,11 +106,23 @@ const TIMED: [(&str, Foreign); 9] = [
         },
     ),
     (
+        r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: ",
+        Foreign {
+            what: "the error log of nginx, not JSON",
+            command: concat!(
+                r#"jq -cR '(capture("^(?<time>\\d{4}/\\d\\d/\\d\\d [\\d:]{8}) \\[(?<level>\\w+)\\] (?<pid>\\d+)#(?<tid>\\d+): "#,
+                r#"(\\*(?<connection>\\d+) )?(?<message>.*)$") | map_values(values)) // {"@m": .}'"#
+            ),
+            loses: KEPT_WHOLE,
+            options: " --time-key time --time-format '%Y/%m/%d %H:%M:%S' --now",
+        },
+    ),
+    (
         r"^<\d+>\d+ \d{4}-\d\d-\d\dT\S+ \S+ \S+ \S+ \S+ (-|\[)",
         Foreign {
             what: "syslog (RFC 5424), not JSON",
             command: concat!(
-                r#"jq -cR '(capture("^<(?<pri>\\d+)>\\d+ (?<time>\\S+) (?<host>\\S+) (?<app>\\S+) (?<pid>\\S+) (?<id>\\S+) "#,
+                r#"jq -cR '(capture("^<(?<pri>\\d+)>\\d+ (?<time>\\d\\S+) (?<host>\\S+) (?<app>\\S+) (?<pid>\\S+) (?<id>\\S+) "#,
                 r#"(?<data>-|(\\[([^]\\\\]|\\\\.)*\\])+)( (?<message>.*))?$") | .severity = (["emerg", "alert", "crit", "err", "#,
                 r#""warning", "notice", "info", "debug"][(.pri | tonumber) % 8])) // {"@m": .}'"#
             ),
@@ -261,7 +281,6 @@ impl Foreign {
     /// What the source of this name is, and how to store it.
     fn explain(self, source: &str, store: &Path) -> String {
         let Foreign { what, command, loses, options } = self;
-        let file = file_of(source);
         let store = quoted(&store.display().to_string());
         let program = program::name();
         if command.is_empty() {
@@ -269,7 +288,8 @@ impl Foreign {
         }
         format!(
             "{source} is {what}; nothing of it was stored. Convert it, for example{loses}:\n  \
-             {command} {file} | {program} ingest {store} -{options}"
+             {} | {program} ingest {store} -{options}",
+            of_source(command, source)
         )
     }
 }
@@ -286,6 +306,17 @@ fn is_name(field: &str) -> bool {
     let name = field.trim().trim_matches('"');
     let fits = |character: char| character.is_alphanumeric() || " _-.@/()".contains(character);
     !name.is_empty() && name.chars().all(fits) && name.chars().any(char::is_alphabetic)
+}
+
+/// A command that reads a source, as it is copied. What `ingest` unpacks by itself is packed for others.
+pub(crate) fn of_source(command: &str, source: &str) -> String {
+    let file = file_of(source);
+    // It takes the standard input only where it is told so.
+    let dash = if command == TAR.2.command { " -" } else { "" };
+    match unpacker(Path::new(source)) {
+        Some(unpacker) => format!("{unpacker} {file} | {command}{dash}"),
+        None => format!("{command} {file}"),
+    }
 }
 
 /// A source as a command to copy names it.

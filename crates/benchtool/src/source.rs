@@ -240,6 +240,21 @@ fn may_be<const N: usize>([magic, mask]: &[[u8; N]; 2], begin: &[u8]) -> bool {
     magic.iter().zip(mask).zip(begin).all(|((magic, mask), byte)| byte & mask == *magic)
 }
 
+/// The program that unpacks a file, where its first bytes say that it is packed as sources may be.
+pub(crate) fn unpacker(path: &Path) -> Option<&'static str> {
+    // Opening a named pipe may have to wait.
+    if !fs::metadata(path).is_ok_and(|data| data.is_file()) {
+        return None;
+    }
+    let mut begin = [0; 4];
+    File::open(path).and_then(|mut file| file.read_exact(&mut begin)).ok()?;
+    match () {
+        () if may_be(&GZIP, &begin) => Some("gzip -dc"),
+        () if may_be(&ZSTD, &begin) || may_be(&ZSTD_SKIPPED, &begin) => Some("zstd -dc"),
+        () => None,
+    }
+}
+
 impl Unpacked {
     /// Whether it is packed, once its first bytes were read.
     fn is_packed(&self) -> bool {

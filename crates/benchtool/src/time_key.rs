@@ -6,7 +6,7 @@ use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeFormat, TimeKeys}
 
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
-use crate::foreign::{Foreign, file_of, quoted};
+use crate::foreign::{Foreign, of_source, quoted};
 use crate::names::{JOURNALD, Names};
 use crate::output::json_string;
 use crate::program;
@@ -152,10 +152,12 @@ impl Beginning {
         let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
         let mut hints = looking.names.hints(args);
         if looking.names.has_bytes {
-            let what = format!("the `{JOURNALD}` of some events is an array of bytes; to store them as text");
+            let what = format!(
+                "the `{JOURNALD}` of some events is an array of bytes; to store them as text, ingest the file into a new store"
+            );
             let program =
-                format!("if .{JOURNALD} | type == \"array\" then .{JOURNALD} |= implode else . end");
-            hints.push(convert(&what, &program, source, &args.store));
+                format!("{UTF8} if .{JOURNALD} | type == \"array\" then .{JOURNALD} |= utf8 else . end");
+            hints.push(convert(&what, &program, source, Path::new("NEW_STORE")));
         }
         if let Some(future) = looking.keys.future().filter(|_| args.time_key.is_none()) {
             hints.push(format!(
@@ -311,6 +313,18 @@ fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     }
 }
 
+/// What makes text of bytes; `implode` takes each for a character. What is not UTF-8 becomes the character for that.
+const UTF8: &str = concat!(
+    "def utf8: reduce (.[], null) as $b ({chars: [], code: 0, left: 0}; ",
+    "if .left > 0 and $b and $b >= 128 and $b < 192 ",
+    "then .code = .code * 64 + $b - 128 | .left -= 1 | if .left == 0 then .chars += [.code] else . end ",
+    "else (if .left > 0 then .chars += [65533] | .left = 0 else . end) | if $b == null then . ",
+    "elif $b < 128 then .chars += [$b] elif $b < 192 or $b > 247 then .chars += [65533] ",
+    "elif $b < 224 then .code = $b - 192 | .left = 1 elif $b < 240 then .code = $b - 224 | .left = 2 ",
+    "else .code = $b - 240 | .left = 3 end end) ",
+    "| .chars | map(if . > 1114111 or . > 55295 and . < 57344 then 65533 else . end) | implode;"
+);
+
 /// What makes events of the batches of OpenTelemetry, where they lie deeper, and the resource beside them.
 const OTLP: &str = ".resourceLogs[] | .resource as $r | .scopeLogs[].logRecords[] + {resource: $r}";
 
@@ -348,7 +362,8 @@ const DAY: &str = "%Y-%m-%d";
 /// What jq is to make of a source. The command stands on a line of its own, which is never wrapped.
 fn convert(what: &str, jq: &str, source: &str, store: &Path) -> String {
     let (program, store) = (program::name(), quoted(&store.display().to_string()));
-    format!("{what}\n  jq -c {} {} | {program} ingest {store} -", quoted(jq), file_of(source))
+    let command = of_source(&format!("jq -c {}", quoted(jq)), source);
+    format!("{what}\n  {command} | {program} ingest {store} -")
 }
 
 /// A member of an object, in the language of jq.

@@ -16,7 +16,7 @@ use crate::cli::{IngestArgs, OnInvalid};
 use crate::commands::settings::warn_of_limits;
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
-use crate::foreign::{file_of, quoted};
+use crate::foreign::{FROM_LATIN1, file_of, quoted};
 use crate::mended::Mended;
 use crate::refusals::{Refusal, Refusals};
 use crate::rejected::{RANGES_MAX, Rejected};
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let not_utf8 = ingest.not_utf8.take();
     let told = output::write_line(&mut io::stdout(), &line);
     let rejected = rejects.finish();
-    not_utf8.iter().for_each(|name| tell_of_encoding(name, &args.store));
+    not_utf8.iter().for_each(|name| tell_of_encoding(name, args));
     if done.is_err() {
         for (source, _) in sources {
             tell!("not read: {}", source.name());
@@ -124,14 +124,23 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     }
 }
 
-/// That lines of a source may be in another encoding.
-fn tell_of_encoding(source: &str, store: &Path) {
-    tell!(
-        "lines that are not UTF-8 may be Windows-1252 or Latin-1; convert them, for example:\n  iconv -f WINDOWS-1252 -t UTF-8 {} | {} ingest {} -",
-        file_of(source),
-        program::name(),
-        quoted(&store.display().to_string())
-    );
+/// That lines of a source may be in another encoding. The others are stored, so that only these are converted.
+fn tell_of_encoding(source: &str, args: &IngestArgs) {
+    let (program, store) = (program::name(), quoted(&args.store.display().to_string()));
+    let convert = |rejects: &str| format!("\n  {FROM_LATIN1} {rejects} | {program} ingest {store} -");
+    let how = match &args.rejects {
+        Some(path) => {
+            format!("; convert them, for example:{}", convert(&quoted(&path.display().to_string())))
+        }
+        None if Path::new(source).is_file() => format!(
+            "; save and convert them, for example:\n  {program} ingest {store} {} --rejects bad.ndjson{}",
+            file_of(source),
+            convert("bad.ndjson")
+        ),
+        // What has gone by cannot be saved.
+        None => String::new(),
+    };
+    tell!("lines that are not UTF-8 may be Windows-1252 or Latin-1{how}");
 }
 
 /// Files that have changed are left alone while others are read; if there are no others, that is the error.

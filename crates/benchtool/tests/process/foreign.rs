@@ -114,6 +114,7 @@ fn files_of_one_line_are_recognised_as_well() {
         let Some((jq, options)) = err.lines().last().unwrap().split_once(" | benchtool ingest s -") else {
             panic!("{err}")
         };
+        assert!(jq.starts_with("  jq -cR '") && jq.ends_with("' log"), "{jq}");
         // What is advised is done, where jq is at hand.
         let converted =
             std::process::Command::new("sh").args(["-c", jq]).current_dir(folder.path()).output().unwrap();
@@ -333,38 +334,108 @@ fn levels_and_messages_of_other_logs_are_told_of() {
     assert!(run.err.contains("--keep-ids"), "{run:?}");
 }
 
-/// What a command that an error advises makes of a file, stored: nothing where its program is not at hand.
+/// The command that a message advises in its last line, up to what stores its output, and the options of that.
 #[track_caller]
-fn converted(
-    folder: &std::path::Path,
-    text: &[u8],
-    what: &str,
-) -> Option<Vec<serde_json::Map<String, serde_json::Value>>> {
-    fs::write(folder.join("log"), text).unwrap();
-    let _ = fs::remove_dir_all(folder.join("s"));
-    let err = error(tool(folder, &["ingest", "s", "log"]));
-    assert!(err.contains(what), "{err}");
-    let Some((command, options)) =
-        err.trim_end().rsplit('\n').next().unwrap().split_once(" | benchtool ingest s -")
-    else {
+fn advised<'a>(err: &'a str, store: &str) -> (&'a str, &'a str) {
+    let line = err.trim_end().rsplit('\n').next().unwrap();
+    let Some((command, options)) = line.split_once(&format!(" | benchtool ingest {store} -")) else {
         panic!("{err}")
     };
+    // Where its program is not at hand, so much is looked at all the same.
+    assert!(
+        ["jq -c", "iconv -c -f ", "gzip -dc ", "zstd -dc "]
+            .iter()
+            .any(|begin| command.trim().starts_with(begin)),
+        "{err}"
+    );
+    assert_eq!(command.matches('\'').count() % 2, 0, "{err}");
+    (command.trim(), options)
+}
+
+/// What an advised command makes, stored: nothing where its program is not at hand.
+#[track_caller]
+fn stored(folder: &std::path::Path, (command, options): (&str, &str), store: &str) -> Option<Vec<Event>> {
     let made = std::process::Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
-    if made.status.code() == Some(127) {
+    // A shell tells of a missing program by its status only where it is the last one.
+    if String::from_utf8_lossy(&made.stderr).contains("not found") {
         return None;
     }
-    assert!(made.status.success(), "{made:?}");
+    assert!(made.stderr.is_empty(), "{made:?}");
     fs::write(folder.join("made"), &made.stdout).unwrap();
-    let ingest = format!("\"$0\" ingest s made{options}");
+    let ingest = format!("\"$0\" ingest {store} made{options}");
     let program = env!("CARGO_BIN_EXE_benchtool");
     let run =
         std::process::Command::new("sh").args(["-c", &ingest, program]).current_dir(folder).output().unwrap();
     assert!(run.status.success(), "{run:?}");
-    Some(objects(
-        &tool(folder, &["query", "s", "select ToIsoString(@Timestamp) as at, @Data as d from stream"])
-            .well()
-            .out,
-    ))
+    let query = "select ToIsoString(@Timestamp) as at, @Data as d from stream";
+    let mut stored = objects(&tool(folder, &["query", store, query]).well().out);
+    stored.sort_by_key(|event| event["at"].as_str().map(str::to_owned));
+    Some(stored)
+}
+
+type Event = serde_json::Map<String, serde_json::Value>;
+
+/// What a command that an error advises makes of a file, stored: nothing where its program is not at hand.
+#[track_caller]
+fn converted(folder: &std::path::Path, text: &[u8], what: &str) -> Option<Vec<Event>> {
+    fs::write(folder.join("log"), text).unwrap();
+    let _ = fs::remove_dir_all(folder.join("s"));
+    let err = error(tool(folder, &["ingest", "s", "log"]));
+    assert!(err.contains(what), "{err}");
+    let advised = advised(&err, "s");
+    assert!(advised.0.ends_with(" log"), "{err}");
+    stored(folder, advised, "s")
+}
+
+/// The commands read the packed file, and stored what they took for lines.
+#[test]
+fn packed_files_are_unpacked_by_the_command_that_is_advised() {
+    let folder = folder();
+    let path = folder.path();
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let access = "203.0.113.7 - - [29/May/2024:10:56:01 +0000] \"GET / HTTP/1.1\" 200 5\n".repeat(150);
+    let log4j = "{\"instant\":{\"epochSecond\":1795428000,\"nanoOfSecond\":1}}\n".repeat(150);
+    let latin1 = b"{\"@t\":\"2026-11-23T10:00:00Z\",\"a\":\"Gr\xfc\xdfe\"}\n".repeat(150);
+    for (store, name, bytes, begin) in [
+        ("a", "log.gz", gzip(access.as_bytes()), "gzip -dc log.gz | jq -cR '"),
+        (
+            "b",
+            "my log.zst",
+            zstd::encode_all(access.as_bytes(), 1).unwrap(),
+            "zstd -dc 'my log.zst' | jq -cR '",
+        ),
+        ("c", "instants.gz", gzip(log4j.as_bytes()), "gzip -dc instants.gz | jq -c '"),
+        ("d", "latin1.gz", gzip(&latin1), "gzip -dc latin1.gz | iconv -c -f WINDOWS-1252 -t UTF-8"),
+    ] {
+        fs::write(path.join(name), bytes).unwrap();
+        let err = error(tool(path, &["ingest", store, name]));
+        let advised = advised(&err, store);
+        assert!(advised.0.starts_with(begin), "{err}");
+        if let Some(stored) = stored(path, advised, store) {
+            assert!(
+                stored.len() == 150 && stored.iter().all(|event| event["d"].get("@m").is_none()),
+                "{store}"
+            );
+        }
+    }
+    for (text, remedy) in [
+        (
+            &b"ts,level\n1,INFO\n"[..],
+            "\n  gzip -dc other.gz | mlr --icsv --ojsonl cat | benchtool ingest s -\n",
+        ),
+        (
+            &[&b"log"[..], &[0; 254], b"ustar\0", &[0; 249]].concat(),
+            "\n  gzip -dc other.gz | tar -xOf - | benchtool ingest s -\n",
+        ),
+    ] {
+        fs::write(path.join("other.gz"), gzip(text)).unwrap();
+        let err = error(tool(path, &["ingest", "s", "other.gz"]));
+        assert!(err.ends_with(remedy), "{err}");
+    }
 }
 
 /// Text that begins with a bracket was taken for an array, and each of its lines was rejected.
@@ -382,6 +453,23 @@ fn text_that_begins_with_a_bracket_is_no_array() {
             (&"1.2.3.4:55".into(), &"AH00126: Invalid URI".into())
         );
         assert_eq!(stored[1]["d"]["client"], serde_json::Value::Null);
+        // The thread was dropped.
+        assert_eq!((&event["pid"], &event["tid"]), (&"42".into(), &"1".into()));
+    }
+    // Of these the time was not read.
+    let nginx = "2026/11/23 10:00:00 [error] 12#34: *5 open() \"/x\" failed, client: 1.2.3.4\n\
+                 2026/11/23 10:00:01 [notice] 1#1: start worker processes\nmore of it\n";
+    if let Some(stored) = converted(folder.path(), nginx.as_bytes(), "the error log of nginx") {
+        let event = &stored[0]["d"];
+        assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.0000000Z");
+        assert_eq!(
+            (&event["level"], &event["pid"], &event["tid"]),
+            (&"error".into(), &"12".into(), &"34".into())
+        );
+        assert_eq!(event["connection"], "5");
+        assert_eq!(event["message"], "open() \"/x\" failed, client: 1.2.3.4");
+        assert_eq!(stored[1]["d"]["message"], "start worker processes");
+        assert_eq!(stored[2]["d"]["@m"], "more of it");
     }
     let laravel =
         "[2026-11-23 10:00:00] local.ERROR: failed {\"userId\":1}\n[2026-11-23 10:00:01] local.INFO: done\n";
@@ -403,11 +491,11 @@ fn text_that_begins_with_a_bracket_is_no_array() {
 fn all_of_an_access_log_is_stored() {
     let folder = folder();
     let log = "shop.example.com:443 10.0.0.2 - John Doe [23/Nov/2026:10:00:01 +0000] \"GET /?q=\\\"x\\\" HTTP/1.1\" 304 - \"https://a.b/\" \"curl\"\n\
-               10.0.0.3 - ada [23/Nov/2026:10:00:02 +0000] \"GET /b HTTP/1.0\" 500 7\nsomething else\n";
-    let Some(mut stored) = converted(folder.path(), log.as_bytes(), "the access log of a web server") else {
+               10.0.0.3 - ada [23/Nov/2026:10:00:02 +0000] \"GET /b HTTP/1.0\" 500 7\nsomething else\n\
+               10.0.0.4 - - [23/Nov/2026:10:00:03 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"curl\" \"1.2.3.4\" rt=0.5\r\n";
+    let Some(stored) = converted(folder.path(), log.as_bytes(), "the access log of a web server") else {
         return;
     };
-    stored.sort_by_key(|event| event["at"].as_str().map(str::to_owned));
     let event = |addr: &str| &stored.iter().find(|event| event["d"]["addr"] == addr).unwrap()["d"];
     let first = event("10.0.0.2");
     assert_eq!((&first["vhost"], &first["user"]), (&"shop.example.com:443".into(), &"John Doe".into()));
@@ -416,6 +504,12 @@ fn all_of_an_access_log_is_stored() {
     assert_eq!(first["request"], "GET /?q=\\\"x\\\" HTTP/1.1");
     assert_eq!((&event("10.0.0.3")["status"], &event("10.0.0.3")["bytes"]), (&500.into(), &7.into()));
     assert!(stored.iter().any(|event| event["d"]["@m"] == "something else"), "{stored:?}");
+    // What some servers add behind the agent was dropped.
+    assert_eq!(
+        (&event("10.0.0.4")["agent"], &event("10.0.0.4")["rest"]),
+        (&"curl".into(), &"\"1.2.3.4\" rt=0.5".into())
+    );
+    assert!(first.get("rest").is_none(), "{stored:?}");
 }
 
 /// The lines that begin with `#` hid what the others are.
@@ -434,15 +528,32 @@ fn logs_in_the_w3c_format_have_the_names_of_their_fields() {
     }
 }
 
+/// A line with more values than names ended the command, a byte order mark left nothing, and texts that look like numbers changed.
+#[test]
+fn values_of_the_w3c_format_stay_as_they_are() {
+    let folder = folder();
+    let log = "\u{feff}#Fields: date time a b\r\n2026-11-23 10:00:00 00123 12345678901234567890 more of it\r\n\r\n\
+               2026-11-23 10:00:01 infinity 1e5\r\n2026-11-23 10:00:02 0\r\n2026-11-23 10:00:03 -7 -0\r\n";
+    let Some(stored) = converted(folder.path(), log.as_bytes(), "the W3C format") else { return };
+    let values = |key: &str| stored.iter().map(|event| event["d"].get(key).cloned()).collect::<Vec<_>>();
+    let text = |text: &str| Some(serde_json::Value::from(text));
+    assert_eq!(values("a"), [text("00123"), text("infinity"), Some(0.into()), Some((-7).into())]);
+    assert_eq!(values("b"), [text("12345678901234567890"), text("1e5"), None, text("-0")]);
+    assert_eq!(values("rest"), [text("more of it"), None, None, None]);
+}
+
 #[test]
 fn syslog_of_rfc_5424_has_its_parts() {
     let folder = folder();
-    let log = "<165>1 2026-11-23T10:00:00.123Z web app 7 ID47 [ex@1 a=\"b\\]\\\"\"][y] hello\n<10>1 2026-11-23T10:00:01Z web app - - -\n";
+    let log = "<165>1 2026-11-23T10:00:00.123Z web app 7 ID47 [ex@1 a=\"b\\]\\\"\"][y] hello\n<10>1 2026-11-23T10:00:01Z web app - - -\n\
+               <10>1 - web app - - - no time\n";
     let Some(stored) = converted(folder.path(), log.as_bytes(), "syslog (RFC 5424)") else { return };
     let event = &stored[0]["d"];
     assert_eq!((&event["host"], &event["app"]), (&"web".into(), &"app".into()));
     assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.1230000Z");
     assert_eq!((&event["severity"], &stored[1]["d"]["severity"]), (&"notice".into(), &"crit".into()));
+    // It has no time, and was rejected.
+    assert_eq!(stored[2]["d"]["@m"], "<10>1 - web app - - - no time");
 }
 
 /// Each line was rejected, and nothing said what to do.
@@ -454,14 +565,36 @@ fn files_in_latin_1_are_told_to_be_converted() {
     if let Some(stored) = converted(folder.path(), &log, "not UTF-8") {
         assert_eq!(stored[0]["d"]["a"], "Grüße");
     }
-    // Others are stored, and so is the advice told.
-    fs::write(folder.path().join("mixed"), [event(b"au"), log].concat()).unwrap();
-    let run = tool(folder.path(), &["ingest", "m", "mixed"]).with(4);
-    assert!(
-        run.err.contains("\n  iconv -f WINDOWS-1252 -t UTF-8 mixed | benchtool ingest m -\n"),
-        "{}",
-        run.err
-    );
+    // A byte that means nothing ended the conversion.
+    if let Some(stored) = converted(folder.path(), &event(b"\xfc\x81\xdf").repeat(3), "not UTF-8") {
+        assert_eq!((stored.len(), &stored[0]["d"]["a"]), (3, &"Grüße".into()));
+    }
+}
+
+/// All of the file was to be converted: what was stored came a second time, and what was UTF-8 as something else.
+#[test]
+fn only_lines_that_were_not_stored_are_converted_from_latin_1() {
+    let folder = folder();
+    let path = folder.path();
+    let event = |text: &[u8]| [&b"{\"@t\":\"2026-11-23T10:00:00Z\",\"a\":\""[..], text, b"\"}\n"].concat();
+    let log =
+        [event("Größe".as_bytes()), event(b"Gr\xfc\xdfe"), event("€".as_bytes()), event(b"\x80")].concat();
+    fs::write(path.join("mixed"), &log).unwrap();
+    let run = tool(path, &["ingest", "m", "mixed"]).with(4);
+    let save = "\n  benchtool ingest m mixed --rejects bad.ndjson\n  iconv -c -f WINDOWS-1252 -t UTF-8 bad.ndjson | benchtool ingest m -\n";
+    assert!(run.err.contains(save), "{}", run.err);
+    let run = tool(path, &["ingest", "m", "mixed", "--rejects", "bad.ndjson"]).with(4);
+    let convert = "\n  iconv -c -f WINDOWS-1252 -t UTF-8 bad.ndjson | benchtool ingest m -";
+    assert!(run.err.contains(convert) && !run.err.contains("ingest m mixed"), "{}", run.err);
+    let command = convert.trim().split_once(" |").unwrap().0;
+    if let Some(stored) = stored(path, (command, ""), "m") {
+        let mut texts: Vec<_> = stored.iter().map(|event| event["d"]["a"].as_str().unwrap()).collect();
+        texts.sort_unstable();
+        assert_eq!(texts, ["Größe", "Grüße", "€", "€"]);
+    }
+    // What has gone by cannot be saved.
+    let run = tool_with_input(path, &["ingest", "p", "-"], &log).with(4);
+    assert!(run.err.contains("may be Windows-1252") && !run.err.contains("iconv"), "{}", run.err);
 }
 
 /// Only the seconds were found.
@@ -479,12 +612,23 @@ fn instants_of_log4j_keep_their_nanoseconds() {
 #[test]
 fn messages_that_journald_writes_as_bytes_are_told_of() {
     let folder = folder();
-    let log = "{\"__REALTIME_TIMESTAMP\":\"1795428000000000\",\"MESSAGE\":\"a\"}\n\
-               {\"__REALTIME_TIMESTAMP\":\"1795428001000000\",\"MESSAGE\":[72,105,27]}\n";
+    let event = |n: usize, message: &str| {
+        format!("{{\"__REALTIME_TIMESTAMP\":\"179542800{n}000000\",\"MESSAGE\":{message}}}\n")
+    };
+    let bytes = [&b"Hi \x1b"[..], "häß€😀".as_bytes(), b"\xe2\x82", b"\xffa\xe2\x82b\x80\xf7\xbf\xbf\xbf"];
+    let log: String = (1..).zip(bytes).map(|(n, bytes)| event(n, &format!("{bytes:?}"))).collect();
+    let log = event(0, "\"a\"") + &log;
     fs::write(folder.path().join("log"), log).unwrap();
     let run = tool(folder.path(), &["ingest", "s", "log"]).well();
-    assert_eq!(figures(&run.out).0, 2);
-    assert!(run.err.contains("array of bytes") && run.err.contains("implode"), "{}", run.err);
+    assert_eq!(figures(&run.out).0, 5);
+    // These are stored already, and would be twice.
+    assert!(run.err.contains("array of bytes") && run.err.contains("into a new store"), "{}", run.err);
+    let err = run.err.split_inclusive('\n').find(|line| line.contains("jq -c")).unwrap();
+    if let Some(stored) = stored(folder.path(), advised(err, "NEW_STORE"), "NEW_STORE") {
+        let texts: Vec<_> = stored.iter().map(|event| event["d"]["MESSAGE"].as_str().unwrap()).collect();
+        // Bytes above 127 were taken for characters.
+        assert_eq!(texts, ["a", "Hi \u{1b}", "häß€😀", "\u{fffd}", "\u{fffd}a\u{fffd}b\u{fffd}\u{fffd}"]);
+    }
 }
 
 /// The level and the message of OpenTelemetry, Google Cloud and structlog were not looked for.

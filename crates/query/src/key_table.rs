@@ -50,6 +50,17 @@ struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept(u32);
 
+/// A key that is looked up beside others.
+#[derive(Clone, Copy, Default)]
+struct Looked<'k> {
+    key: &'k [u8],
+    /// What it is among small whole numbers, which are in no slot.
+    whole: Option<usize>,
+    glance: Glance,
+    /// Its number, if it is known in this spelling.
+    number: Option<u32>,
+}
+
 /// Stands before a canonical text that is no spelling, and before no spelling.
 const CANONICAL: u8 = 0;
 
@@ -65,38 +76,18 @@ impl KeyTable {
     pub(crate) fn look_ahead<'k>(
         &self,
         owner: u32,
-        keys: impl Iterator<Item = &'k [u8]>,
+        mut keys: impl Iterator<Item = &'k [u8]>,
         known: &mut Vec<u32>,
     ) {
         known.clear();
-        let mut keys = keys.peekable();
-        while keys.peek().is_some() {
-            // Each step reads what the one before has told for all of them, so that these reads do not wait for one another.
-            let mut some = [(&[][..], Glance::default()); TOGETHER];
-            let mut count = 0;
-            for (place, key) in some.iter_mut().zip(keys.by_ref()) {
-                let glance = match self.among_wholes(owner, key) {
-                    Some(_) => Glance::default(),
-                    None => self.slots.glance(self.hash(owner, key)),
-                };
-                *place = (key, glance);
-                count += 1;
-            }
-            let found = some.map(|(_, glance)| self.slots.likely(glance));
-            let found = found.map(|place| self.entries.get(place? as usize).copied());
-            for (entry, (key, _)) in found.iter().zip(&some).take(count) {
-                let same = entry.as_ref().filter(|entry| self.is(entry, owner, key));
-                let other = same.map_or(0, |entry| entry.number.saturating_add(1));
-                known.push(self.among_wholes(owner, key).unwrap_or(other));
-            }
+        let (mut some, mut count) = ([Looked::default(); TOGETHER], TOGETHER);
+        while count == TOGETHER {
+            count = self.look_together(owner, &mut keys, &mut some);
+            known.extend(some.iter().take(count).map(|looked| match looked.whole {
+                Some(whole) => self.wholes.get(whole).copied().unwrap_or_default(),
+                None => looked.number.map_or(0, |number| number.saturating_add(1)),
+            }));
         }
-    }
-
-    /// One more than the number of a small whole number, 0 if it is not known; none for another key.
-    #[inline]
-    fn among_wholes(&self, owner: u32, key: &[u8]) -> Option<u32> {
-        let whole = whole(key).filter(|_| owner == 0)?;
-        Some(self.wholes.get(whole).copied().unwrap_or_default())
     }
 
     /// Finds many keys of an owner, as [`find`](KeyTable::find) does, so that the processor waits for memory once for several of them: `each` is told what was
@@ -105,40 +96,51 @@ impl KeyTable {
         &mut self,
         owner: u32,
         ci: bool,
-        keys: impl Iterator<Item = &'k [u8]>,
+        mut keys: impl Iterator<Item = &'k [u8]>,
         mut each: impl FnMut(&KeyTable, Found),
     ) {
-        let mut keys = keys.peekable();
-        while keys.peek().is_some() {
-            let mut some = [(&[][..], None, Glance::default()); TOGETHER];
-            let mut count = 0;
-            for (place, key) in some.iter_mut().zip(keys.by_ref()) {
-                let whole = whole(key).filter(|_| owner == 0);
-                let glance = match whole {
-                    Some(_) => Glance::default(),
-                    None => self.slots.glance(self.hash(owner, key)),
-                };
-                *place = (key, whole, glance);
-                count += 1;
-            }
-            let likely = some.map(|(.., glance)| self.slots.likely(glance));
-            let likely = likely.map(|place| self.entries.get(place? as usize).copied());
+        let (mut some, mut count) = ([Looked::default(); TOGETHER], TOGETHER);
+        while count == TOGETHER {
             // All of them before the first is added, which would keep the others waiting.
-            let mut same = [None; TOGETHER];
-            for (same, (likely, (key, ..))) in same.iter_mut().zip(likely.iter().zip(&some)) {
-                let likely = likely.as_ref().filter(|entry| self.is(entry, owner, key));
-                *same = likely.map(|entry| entry.number);
-            }
-            for (same, (key, whole, glance)) in same.into_iter().zip(&some).take(count) {
-                let found = match (whole, same) {
+            count = self.look_together(owner, &mut keys, &mut some);
+            for Looked { key, whole, glance, number } in some.iter().take(count) {
+                let found = match (whole, number) {
                     (Some(whole), _) => self.find_whole(*whole, key),
-                    (None, Some(number)) => Found::Known(number),
+                    (None, Some(number)) => Found::Known(*number),
                     // It may be one of those before it, and have been added in the meantime.
                     (None, None) => self.find_hashed(glance.hash(), owner, key, ci),
                 };
                 each(self, found);
             }
         }
+    }
+
+    /// Looks the next keys of an owner up: how many there were. Each step reads what the one before has told for all of them, so that these reads do not wait
+    /// for one another.
+    #[inline]
+    fn look_together<'k>(
+        &self,
+        owner: u32,
+        keys: &mut impl Iterator<Item = &'k [u8]>,
+        some: &mut [Looked<'k>; TOGETHER],
+    ) -> usize {
+        let mut count = 0;
+        for (looked, key) in some.iter_mut().zip(keys) {
+            let whole = whole(key).filter(|_| owner == 0);
+            let glance = match whole {
+                Some(_) => Glance::default(),
+                None => self.slots.glance(self.hash(owner, key)),
+            };
+            *looked = Looked { key, whole, glance, number: None };
+            count += 1;
+        }
+        let likely = some.map(|looked| self.slots.likely(looked.glance));
+        let likely = likely.map(|place| self.entries.get(place? as usize).copied());
+        for (looked, likely) in some.iter_mut().zip(&likely).take(count) {
+            let same = likely.as_ref().filter(|entry| self.is(entry, owner, looked.key));
+            looked.number = same.map(|entry| entry.number);
+        }
+        count
     }
 
     /// The number of an owner's key, a value as JSON text that is empty for undefined: from 0 on, in the order in which they were new. With `ci` the case of

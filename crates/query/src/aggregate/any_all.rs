@@ -1,7 +1,7 @@
 //! `any(x)` and `all(x)`: whether some value is true, and whether every one is. Missing values count for neither.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, grow};
-use crate::chunk::{Chunk, Column, Order};
+use crate::chunk::{Chunk, Column, Order, value_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
 
@@ -51,7 +51,7 @@ impl<const WANTED: bool> Accumulators for Flags<WANTED> {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let Column::Entries(entries) = column else {
-            super::state::each(groups, column, chunk, |group, value, order| {
+            super::state::each(groups, column, chunk, value_of, |group, value, order| {
                 self.add(group, value, order, 1);
             });
             return 0;

@@ -334,7 +334,7 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         };
         match few {
             Some(few) => grown += self.take_few(groups, few, chunk),
-            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
+            None => super::state::each(groups, column, chunk, scalar_of, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

@@ -3,7 +3,7 @@
 
 use super::ranked::{Packed, Ranked};
 use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_of, grow};
-use crate::chunk::{Chunk, Column, FewDigits, Order};
+use crate::chunk::{Chunk, Column, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
 
@@ -185,7 +185,7 @@ impl Accumulators for Rankings {
                     grown += self.add(groups.of(at as usize), number, chunk.order(at as usize), 1);
                 }
             }
-            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
+            None => super::state::each(groups, column, chunk, scalar_of, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

@@ -2,7 +2,7 @@
 
 use super::exact::{ExactSum, spread};
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
-use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order};
+use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 
@@ -156,7 +156,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
                     }
                 }
             }
-            None => super::state::each_scalar(groups, column, chunk, |group, value, order| {
+            None => super::state::each(groups, column, chunk, scalar_of, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             }),
         }

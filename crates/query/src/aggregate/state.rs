@@ -2,7 +2,7 @@
 
 use crate::allocated::vec_bytes;
 use crate::chunk::{
-    Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, scalar_of, value_of,
+    Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, value_of,
 };
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
@@ -80,7 +80,9 @@ pub(crate) trait Accumulators: Send {
     /// Takes in the rows of a chunk, of which the column has the argument's values.
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        each(groups, column, chunk, |group, value, order| grown += self.add(group, value, order, 1));
+        each(groups, column, chunk, value_of, |group, value, order| {
+            grown += self.add(group, value, order, 1);
+        });
         grown
     }
 
@@ -156,27 +158,8 @@ impl Groups<'_> {
     }
 }
 
-/// Each row's value in a column, with its group and its place in time.
+/// Each row's value in a column, with its group and its place in time. Texts are read by [`value_of`], or by [`scalar_of`](crate::chunk::scalar_of) for an aggregate that takes no objects and arrays.
 pub(super) fn each(
-    groups: Groups<'_>,
-    column: &Column,
-    chunk: &Chunk<'_>,
-    act: impl FnMut(u32, Value<'_>, Order),
-) {
-    each_read(groups, column, chunk, value_of, act);
-}
-
-/// The same for an aggregate that takes no objects and arrays: they are not read, and undefined.
-pub(super) fn each_scalar(
-    groups: Groups<'_>,
-    column: &Column,
-    chunk: &Chunk<'_>,
-    act: impl FnMut(u32, Value<'_>, Order),
-) {
-    each_read(groups, column, chunk, scalar_of, act);
-}
-
-fn each_read(
     groups: Groups<'_>,
     column: &Column,
     chunk: &Chunk<'_>,
@@ -282,7 +265,7 @@ pub(super) fn each_json(
         return;
     }
     let mut json = Vec::new();
-    each(groups, column, chunk, |group, value, order| {
+    each(groups, column, chunk, value_of, |group, value, order| {
         json.clear();
         write_json(&value, &mut json);
         act(group, &json, order);

@@ -2,7 +2,7 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
-use crate::chunk::{Chunk, Column, DecimalValues, FewDigits, Mantissas, Order};
+use crate::chunk::{Chunk, Column, DecimalValues, FewDigits, Mantissas, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 
@@ -219,7 +219,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
             return grown;
         }
         let Column::Numbers(numbers) = column else {
-            super::state::each_scalar(groups, column, chunk, |group, value, order| {
+            super::state::each(groups, column, chunk, scalar_of, |group, value, order| {
                 grown += self.add(group, value, order, 1);
             });
             return grown;

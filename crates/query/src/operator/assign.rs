@@ -111,17 +111,6 @@ impl Groups<'_> {
         self.table = table;
     }
 
-    /// The group of a value as JSON text, of which an event is met.
-    fn of_value(&mut self, json: &[u8], ci: bool, order: Order, is_later: bool) -> u32 {
-        let found = self.table.find(0, json, ci);
-        match found {
-            Found::New(_) => self.begin(order, Shown::Spelled(self.table.last_spelling())),
-            Found::Known(_) if is_later => {}
-            Found::Known(_) => self.meet(found, order, || Box::new([value_of(json).into_static()])),
-        }
-        found.number()
-    }
-
     fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let orders = chunk.orders();
         let is_sorted = orders.is_sorted();
@@ -143,9 +132,13 @@ impl Groups<'_> {
         let mut json = std::mem::take(&mut self.text);
         json.clear();
         write_json(&Value::from(begin), &mut json);
-        let group = self.of_value(&json, false, order, false);
+        let found = self.table.find(0, &json, false);
+        match found {
+            Found::New(_) => self.begin(order, Shown::Spelled(self.table.last_spelling())),
+            Found::Known(_) => self.meet(found, order, || Box::new([value_of(&json).into_static()])),
+        }
         self.text = json;
-        group
+        found.number()
     }
 }
 

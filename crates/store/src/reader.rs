@@ -298,7 +298,7 @@ impl Reader {
             unnamed.push(Unnamed { file: file.to_owned(), bytes: 0, kind: UnnamedKind::Receipt });
         }
         let kind = UnnamedKind::UnreadableReceipt;
-        unnamed.extend(receipts.unread().into_iter().map(|file| Unnamed { file, bytes: 0, kind }));
+        unnamed.extend(receipts.unread().map(|file| Unnamed { file: file.to_owned(), bytes: 0, kind }));
         Ok(unnamed)
     }
 }

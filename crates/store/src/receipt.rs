@@ -249,31 +249,24 @@ impl Receipts {
     }
 
     /// What of them cannot be read: receipts, or the folder of all.
-    pub(crate) fn unread(&self) -> Vec<PathBuf> {
-        match &self.0 {
-            Err(failure) => vec![failure.path.clone()],
-            Ok(listed) => {
-                let unread = listed.iter().filter(|(_, receipt)| receipt.is_none());
-                unread.map(|(file, _)| file.clone()).collect()
-            }
-        }
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &Path> {
+        let folder = self.0.as_ref().err().map(|failure| failure.path.as_path());
+        let files = self.0.iter().flatten().filter(|(_, receipt)| receipt.is_none());
+        folder.into_iter().chain(files.map(|(file, _)| file.as_path()))
     }
 
     /// Why nobody knows what all of them tell, if one cannot be read.
     pub(crate) fn fault(&self) -> Option<OpenError> {
         match &self.0 {
             Err(failure) => Some(failure.clone().into()),
-            Ok(listed) => {
-                let unread = listed.iter().find(|(_, receipt)| receipt.is_none());
-                unread.map(|(file, _)| OpenError::ReceiptDamaged { file: file.clone() })
-            }
+            Ok(_) => self.unread().next().map(|file| OpenError::ReceiptDamaged { file: file.to_owned() }),
         }
     }
 
     /// What all receipts say was erased. Nothing where one of them cannot be read: then nobody knows.
     pub(crate) fn all_erased(&self) -> Arrivals {
         let mut erased = Arrivals::default();
-        if self.fault().is_none() {
+        if self.unread().next().is_none() {
             self.readable().for_each(|(_, receipt)| erased.add(&receipt.arrivals));
         }
         erased

@@ -172,7 +172,7 @@ pub(crate) fn recover(
 fn beyond_receipts(receipts: &Receipts, old: &Manifest, replayed: &mut Replayed) -> BTreeSet<String> {
     let reach = receipts.reach().map_or(0, |(below, _)| below);
     replayed.next_arrival = replayed.next_arrival.max(reach);
-    let names = receipts.unread().into_iter().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
+    let names = receipts.unread().filter_map(|file| Some(file.file_name()?.to_str()?.to_owned()));
     let mut unread: BTreeSet<String> = names.collect();
     if !unread.is_subset(&old.beyond) {
         replayed.next_arrival = beyond_lost(replayed.next_arrival);

@@ -108,6 +108,11 @@ impl Index {
         self.parts.get(first..first.saturating_add(count)).unwrap_or_default()
     }
 
+    /// The parts of the block of this number; none where there is none.
+    pub fn parts_at(&self, number: usize) -> &[Part] {
+        self.blocks.get(number).map_or(&[], |block| self.parts_of(block))
+    }
+
     /// The part of this name that a block has.
     pub fn part_of(&self, block: &BlockEntry, name: &str) -> Option<&Part> {
         self.find(self.parts_of(block), name)

@@ -111,10 +111,7 @@ impl Work<'_> {
                 !gone.contains(key.arrival)
                     && (!stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key)))
             };
-            let mut sorted = self.sort(&held, place, &known, &gone, may_come_back);
-            if stray.is_retired() {
-                sorted.rivals.clear();
-            }
+            let mut sorted = self.sort((place, stray), &held, &known, &gone, may_come_back);
             rivals.append(&mut sorted.rivals);
             known |= &sorted.free;
             match &held.sources {
@@ -146,17 +143,17 @@ impl Work<'_> {
         Ok(came_back)
     }
 
-    /// The events of the stray at a place, held against what is known so far.
+    /// The events of the stray at a place, held against what is known so far. Of one that was taken out nothing is a rival of what the store has.
     fn sort(
         &self,
+        (place, stray): (usize, &Stray),
         held: &Held,
-        stray: usize,
         known: &RoaringTreemap,
         gone: &Arrivals,
         may_come_back: impl Fn(Key) -> bool,
     ) -> Sorted {
         let mut sorted = Sorted::default();
-        let before = self.renumbered_of(held);
+        let before = if stray.is_retired() { Vec::new() } else { self.renumbered_of(|| held.known_by()) };
         for (key, document) in held.events() {
             sorted.events += 1;
             if !may_come_back(key) {
@@ -166,24 +163,27 @@ impl Work<'_> {
                 sorted.free.insert(key.arrival);
                 continue;
             }
+            if stray.is_retired() {
+                continue;
+            }
             let new = number_of(&before, key.arrival);
             if new.is_some_and(|new| gone.contains(new)) {
                 continue;
             }
             let hash = self.origins.hash(key.instant, document);
             let numbers = [Some(key.arrival), new.filter(|new| known.contains(*new))];
-            let rival = |number| Rival { number, stray, own: key.arrival, hash, is_same: None };
+            let rival = |number| Rival { number, stray: place, own: key.arrival, hash, is_same: None };
             sorted.rivals.extend(numbers.into_iter().flatten().map(rival));
         }
         sorted
     }
 
     /// Which new numbers events of this file have, the latest first.
-    fn renumbered_of(&self, held: &Held) -> Vec<Renumbered> {
+    fn renumbered_of(&self, file: impl FnOnce() -> [u8; 32]) -> Vec<Renumbered> {
         if self.renumbered.is_empty() {
             return Vec::new();
         }
-        let file = held.known_by();
+        let file = file();
         self.renumbered.iter().rev().filter(|renumbered| renumbered.file == file).cloned().collect()
     }
 
@@ -237,7 +237,8 @@ impl Work<'_> {
         logs: &mut Logs<'_>,
     ) -> Result<(), OpenError> {
         let held = Held::in_stray(stray, &self.environment)?;
-        let before = self.renumbered_of(&held);
+        let file = held.known_by();
+        let before = self.renumbered_of(|| file);
         let again = |number| number_of(&before, number).filter(|new| !known.contains(*new));
         let first_time = Arrivals::of(numbers.iter().filter(|number| again(*number).is_none()).collect());
         if !first_time.is_empty() {
@@ -247,7 +248,7 @@ impl Work<'_> {
             let none_left = "no arrival numbers are left for its events; move it out of the store";
             return Err(changed(self.directory, &stray.name, none_left).into());
         }
-        let mut renumbered = Renumbered { file: held.known_by(), runs: Vec::new() };
+        let mut renumbered = Renumbered { file, runs: Vec::new() };
         for (first, count) in first_time.stretches {
             renumbered.runs.push((first, count, logs.next_arrival));
             logs.next_arrival += count;

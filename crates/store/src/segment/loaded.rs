@@ -287,7 +287,7 @@ impl Loaded {
 
     /// From where to where the parts of a block lie, but for its statistics, which stand with those of all blocks.
     pub(super) fn range_of(&self, number: usize) -> Range<u64> {
-        let parts = self.index.blocks.get(number).map_or(&[][..], |entry| self.index.parts_of(entry));
+        let parts = self.index.parts_at(number);
         let is_own = |part: &&Part| self.index.name_of(part) != part::STATISTICS;
         let own = || parts.iter().filter(is_own).map(Part::range);
         let (start, end) = (own().map(|range| range.start).min(), own().map(|range| range.end).max());
@@ -296,8 +296,7 @@ impl Loaded {
 
     /// How many bytes the parts of a block have.
     pub(super) fn bytes_of_block(&self, number: usize) -> u64 {
-        let parts = self.index.blocks.get(number).map_or(&[][..], |entry| self.index.parts_of(entry));
-        parts.iter().map(|part| u64::from(part.length())).sum()
+        self.index.parts_at(number).iter().map(|part| u64::from(part.length())).sum()
     }
 
     /// The first bytes that belong to no part and are not zeros, between the header and `end`, where the index begins; or those behind the end of the file as it was written.

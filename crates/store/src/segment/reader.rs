@@ -205,8 +205,7 @@ impl Segment {
     pub(crate) fn unknown_part(&self, number: usize, block: &Block) -> Result<Option<String>, ReadError> {
         let loaded = self.load()?;
         let index = loaded.index();
-        let parts = index.blocks.get(number).map_or(&[][..], |entry| index.parts_of(entry));
-        let mut names: Vec<&str> = parts.iter().map(|part| index.name_of(part)).collect();
+        let mut names: Vec<&str> = index.parts_at(number).iter().map(|part| index.name_of(part)).collect();
         let found = match block.columns() {
             Some(columns) => {
                 names.retain(|name| *name != part::STATISTICS);

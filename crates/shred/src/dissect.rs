@@ -71,6 +71,14 @@ pub(crate) struct RawList {
     pub(crate) codes: Vec<i64>,
     /// The shapes of the elements.
     pub(crate) shapes: Vec<u32>,
+    /// Those of them that are no objects, by kind, counted from 1; 0 where there is none yet.
+    leaves: [u32; Leaf::ALL.len()],
+}
+
+impl RawList {
+    fn at(path: u32) -> RawList {
+        RawList { path, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new(), leaves: [0; _] }
+    }
 }
 
 /// HEURISTIC: so much memory is kept from one group to the next: enough for any but those with a column as long as a group in each of
@@ -134,15 +142,13 @@ pub(crate) struct Dissector<'d, 'e> {
     /// Memory for columns.
     spare: &'e mut Spare,
     /// What was scanned last; taken out while it is walked over.
-    offsets: Option<&'e mut Offsets>,
+    offsets: &'e mut Offsets,
     paths: PathIndex<'d>,
     /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     /// For each path the column of each kind, counted from 1; 0 where there is none.
     columns: Vec<[u32; Leaf::COLUMNS]>,
     lists: HashMap<u32, u32, FixedState>,
-    /// For each list the shapes of elements that are no objects, by kind, counted from 1; 0 where there is none yet.
-    leaves: Vec<[u32; Leaf::ALL.len()]>,
     seen: Seen,
     /// The values of the scopes that are open, innermost last.
     found: Vec<Found>,
@@ -157,23 +163,21 @@ pub(crate) struct Dissector<'d, 'e> {
 
 impl<'d, 'e> Dissector<'d, 'e> {
     pub(crate) fn new(spare: &'e mut Spare, offsets: &'e mut Offsets) -> Dissector<'d, 'e> {
-        let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
         let out = Dissection {
             paths: Paths::default(),
             shapes: Vec::new(),
             columns: Vec::new(),
-            lists: vec![documents],
+            lists: vec![RawList::at(ROOT)],
             json_bytes: 0,
         };
         Dissector {
             out,
             spare,
-            offsets: Some(offsets),
+            offsets,
             paths: PathIndex::default(),
             by_hash: HashMap::default(),
             columns: Vec::new(),
             lists: HashMap::from_iter([(ROOT, 0)]),
-            leaves: Vec::new(),
             seen: Seen::default(),
             in_vain: 0,
             scanned: &[],
@@ -186,7 +190,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
     /// Takes a document apart. What cannot be scanned, or is nothing that could be put together again, is kept as text.
     pub(crate) fn document(&mut self, bytes: &'d [u8]) {
         self.bytes += bytes.len();
-        let Some(offsets) = self.offsets.take() else { return self.text(bytes) };
+        let mut offsets = std::mem::take(self.offsets);
         // One that comes again is not scanned again: of events of a few bytes that takes most of the time.
         let is_scanned = !bytes.is_empty() && same(self.scanned, bytes);
         if is_scanned || offsets.scan_trusted(bytes).is_ok() {
@@ -196,7 +200,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
             self.scanned = &[];
             self.text(bytes);
         }
-        self.offsets = Some(offsets);
+        *self.offsets = offsets;
     }
 
     /// Keeps a document as text.
@@ -229,14 +233,12 @@ impl<'d, 'e> Dissector<'d, 'e> {
             self.of_any_shape(list, document, index);
             return;
         };
-        let known = self.leaves.get(list as usize).map_or(0, |shapes| shapes[kind as usize]);
+        let known = self.out.lists[list as usize].leaves[kind as usize];
         if known > 0 {
             return self.leaf(list, known - 1, document, found);
         }
         if let Some(shape) = self.of_any_shape(list, document, index) {
-            let lists = self.leaves.len().max(list as usize + 1);
-            self.leaves.resize(lists, [0; _]);
-            self.leaves[list as usize][kind as usize] = shape + 1;
+            self.out.lists[list as usize].leaves[kind as usize] = shape + 1;
         }
     }
 
@@ -367,8 +369,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
                     let lists = &mut self.out.lists;
                     let list = *self.lists.entry(elements).or_insert(lists.len() as u32);
                     if list as usize == lists.len() {
-                        let (lengths, codes, shapes) = (Vec::new(), Vec::new(), Vec::new());
-                        lists.push(RawList { path: elements, lengths, codes, shapes });
+                        lists.push(RawList::at(elements));
                     }
                     layout.push_list(list, &mut self.seen);
                 }

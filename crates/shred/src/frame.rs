@@ -306,23 +306,19 @@ impl FrameWriter {
             return Err(EncodeError::Compressor);
         }
         let alone = self.scratch.clone();
-        let pays = |after: &[u8]| after.len() as u64 * 16 < alone.len() as u64 * 15;
         // What begins so would be taken for a dictionary that was trained.
         if first.starts_with(&MAGIC_DICTIONARY.to_le_bytes()) {
             return Ok((None, LEVEL, alone));
         }
-        let level = self.prefixed_level();
-        let (dictionary, after) = self.after(first, second, level);
+        let mut level = self.prefixed_level();
+        let (mut dictionary, mut after) = self.after(first, second, level);
         if level > LEVEL && rest >= CHUNKS_PER_TRIAL && after.len() > second.len() / TRIED_SHARE {
             let (quick, quick_after) = self.after(first, second, LEVEL);
             if after.len() as u64 * 32 > quick_after.len() as u64 * 31 {
-                return Ok(match pays(&quick_after) {
-                    true => (quick, LEVEL, quick_after),
-                    false => (None, LEVEL, alone),
-                });
+                (dictionary, after, level) = (quick, quick_after, LEVEL);
             }
         }
-        Ok(match pays(&after) {
+        Ok(match after.len() as u64 * 16 < alone.len() as u64 * 15 {
             true => (dictionary, level, after),
             false => (None, LEVEL, alone),
         })

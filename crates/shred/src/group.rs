@@ -101,15 +101,14 @@ impl Group {
     /// documents themselves, for which see [`has_shapes_in`](Group::has_shapes_in). Takes time linear in the length of the directory.
     pub fn paths_in(&self, frame: u32) -> Vec<String> {
         let directory = &self.directory;
-        let is_there = |parts: Vec<Part>| parts.iter().any(|part| part.frame == frame);
-        let columns = directory.columns.iter();
-        let own = |column: &&Column<Written>| {
-            directory.encoding(column).is_ok_and(|encoding| is_there(encoding.parts()))
+        let columns =
+            directory.columns.iter().filter(|column| column.path != ROOT && self.is_in(column, frame));
+        let own = |list: &&List| {
+            let mut parts = [&list.lengths, &list.codes].into_iter().filter_map(Ints::part);
+            list.path != ROOT && parts.any(|part| part.frame == frame)
         };
-        let columns = columns.filter(own).map(|column| column.path);
-        let own = |list: &&List| is_there(list.lengths.part().into_iter().chain(list.codes.part()).collect());
         let lists = directory.lists.iter().filter(own).map(|list| list.path);
-        let mut paths: Vec<u32> = columns.chain(lists).filter(|path| *path != ROOT).collect();
+        let mut paths: Vec<u32> = columns.map(|column| column.path).chain(lists).collect();
         paths.sort_unstable();
         paths.dedup();
         paths.into_iter().map(|path| directory.paths.display(path)).collect()
@@ -117,11 +116,13 @@ impl Group {
 
     /// Whether a frame holds documents that are kept as text.
     pub fn has_whole_documents_in(&self, frame: u32) -> bool {
-        let mut whole = self.directory.columns.iter().filter(|column| column.path == ROOT);
-        whole.any(|column| {
-            let encoding = self.directory.encoding(column);
-            encoding.is_ok_and(|encoding| encoding.parts().iter().any(|part| part.frame == frame))
-        })
+        self.directory.columns.iter().any(|column| column.path == ROOT && self.is_in(column, frame))
+    }
+
+    /// Whether a frame holds anything of a column.
+    fn is_in(&self, column: &Column<Written>, frame: u32) -> bool {
+        let encoding = self.directory.encoding(column);
+        encoding.is_ok_and(|encoding| encoding.parts().iter().any(|part| part.frame == frame))
     }
 
     /// Whether a frame holds what tells which keys each event has: without it, hardly any value finds its event.

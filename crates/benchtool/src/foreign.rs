@@ -281,17 +281,18 @@ impl Foreign {
     /// What the source of this name is, and how to store it.
     fn explain(self, source: &str, store: &Path) -> String {
         let Foreign { what, command, loses, options } = self;
-        let store = quoted(&store.display().to_string());
-        let program = program::name();
         if command.is_empty() {
             return format!("{source} is {what}; nothing of it was stored");
         }
-        format!(
-            "{source} is {what}; nothing of it was stored. Convert it, for example{loses}:\n  \
-             {} | {program} ingest {store} -{options}",
-            of_source(command, source)
-        )
+        let command = stored_from(&of_source(command, source), store, options);
+        format!("{source} is {what}; nothing of it was stored. Convert it, for example{loses}:{command}")
     }
+}
+
+/// The command that stores what another one writes, on a line of its own, which is never wrapped.
+pub(crate) fn stored_from(command: &str, store: &Path, options: &str) -> String {
+    let store = quoted(&store.display().to_string());
+    format!("\n  {command} | {} ingest {store} -{options}", program::name())
 }
 
 /// Whether an array may begin here: behind the bracket is an element of one, and not a word or a time, as in `[2026-11-23 10:00:00]`

@@ -76,15 +76,15 @@ impl<'a> Look<'a> {
         let columns = rows.columns().len().saturating_sub(hidden);
         let mut writer = self.writer(&rows.columns()[..columns], out)?;
         let mut written = Written::default();
+        let mut last_id = None;
         while let Some(row) = rows.next_row()? {
             if written.rows == most {
-                written.has_more = true;
+                written.next_page = last_id;
                 break;
             }
             written.rows += 1;
             writer.row(&row.cells().take(columns).collect::<Vec<Cell<'_>>>())?;
-            let id = row.get(columns).and_then(|id| id.text());
-            written.last_id = id.map(Cow::into_owned);
+            last_id = row.get(columns).and_then(|id| id.text()).map(Cow::into_owned);
         }
         writer.end()?;
         Ok(written)
@@ -143,10 +143,8 @@ pub(crate) struct Written {
     pub(crate) rows: u64,
     /// How long a pager was waited for.
     pub(crate) paged: Duration,
-    /// Of a page, what the last row's event is called.
-    pub(crate) last_id: Option<String>,
-    /// Whether there is another page.
-    pub(crate) has_more: bool,
+    /// Where there is another page, what the event is called that it comes after.
+    pub(crate) next_page: Option<String>,
 }
 
 /// The format of rows on a terminal where none is asked for: events as a log, everything else as a table.
@@ -165,13 +163,14 @@ pub(crate) fn json_string(text: &str) -> String {
 
 /// A table that fits the terminal; where it cannot, its rows a key a line.
 pub(crate) fn fitted(names: &[String], rows: &[Vec<Field>]) -> String {
-    match table(names, rows, Screen::of_stdout().columns()) {
+    let columns = Screen::of_stdout().columns();
+    match table(names, rows, columns) {
         Some(table) => table.to_string(),
         None => {
             let rows = rows.iter().enumerate().map(|(number, row)| {
                 let lines =
                     names.iter().zip(row).map(|(name, field)| (name.clone(), field.as_text().to_owned()));
-                vertical::block(number + 1, &lines.collect::<Vec<_>>(), Screen::of_stdout().columns())
+                vertical::block(number + 1, &lines.collect::<Vec<_>>(), columns)
             });
             rows.collect::<String>().trim_end().to_owned()
         }

@@ -6,10 +6,9 @@ use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeFormat, TimeKeys}
 
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
-use crate::foreign::{Foreign, of_source, quoted};
+use crate::foreign::{Foreign, of_source, quoted, stored_from};
 use crate::names::{JOURNALD, Names};
 use crate::output::json_string;
-use crate::program;
 use crate::refusals::Refusal;
 use crate::splitter::Splitter;
 use crate::units::printable;
@@ -359,11 +358,10 @@ fn day(keys: &TimeKeys) -> Option<&str> {
 /// The format of a day alone.
 const DAY: &str = "%Y-%m-%d";
 
-/// What jq is to make of a source. The command stands on a line of its own, which is never wrapped.
+/// What jq is to make of a source.
 fn convert(what: &str, jq: &str, source: &str, store: &Path) -> String {
-    let (program, store) = (program::name(), quoted(&store.display().to_string()));
     let command = of_source(&format!("jq -c {}", quoted(jq)), source);
-    format!("{what}\n  {command} | {program} ingest {store} -")
+    format!("{what}{}", stored_from(&command, store, ""))
 }
 
 /// A member of an object, in the language of jq.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use tamias::{Batch, EventFormat, Store, TimeFormat};
+use tamias::{Batch, EventFormat, Reason, Rejection, Store, TimeFormat, ValidateError};
 
 use crate::anchor::{self, Anchor};
 use crate::chunks::{Chunks, Waited};
@@ -16,7 +16,7 @@ use crate::cli::{IngestArgs, OnInvalid};
 use crate::commands::settings::warn_of_limits;
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
-use crate::foreign::{FROM_LATIN1, file_of, quoted};
+use crate::foreign::{FROM_LATIN1, quoted, stored_from};
 use crate::mended::Mended;
 use crate::refusals::{Refusal, Refusals};
 use crate::rejected::{RANGES_MAX, Rejected};
@@ -127,14 +127,14 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
 /// That lines of a source may be in another encoding. The others are stored, so that only these are converted.
 fn tell_of_encoding(source: &str, args: &IngestArgs) {
     let (program, store) = (program::name(), quoted(&args.store.display().to_string()));
-    let convert = |rejects: &str| format!("\n  {FROM_LATIN1} {rejects} | {program} ingest {store} -");
+    let convert = |rejects: &str| stored_from(&format!("{FROM_LATIN1} {rejects}"), &args.store, "");
     let how = match &args.rejects {
         Some(path) => {
             format!("; convert them, for example:{}", convert(&quoted(&path.display().to_string())))
         }
         None if Path::new(source).is_file() => format!(
             "; save and convert them, for example:\n  {program} ingest {store} {} --rejects bad.ndjson{}",
-            file_of(source),
+            quoted(source),
             convert("bad.ndjson")
         ),
         // What has gone by cannot be saved.
@@ -597,23 +597,17 @@ impl Ingest<'_> {
         self.tally.lines += 1;
         let reason = match content {
             Content::Bytes(bytes) => match self.batch.push(bytes, &self.format) {
-                Ok(()) => {
-                    reading.advance(entry);
-                    reading.rejected.settle(entry);
-                    if let (Some(mended), Some(key)) = (&mut reading.mended, mended.flatten())
-                        && !mended.store(key)
-                    {
-                        self.store_batch(reading)?;
-                        reading.mended.as_mut().map(Mended::go_on);
+                Ok(()) => return self.taken(reading, entry, mended.flatten()),
+                Err(rejection) => {
+                    let not_utf8 = matches!(
+                        rejection,
+                        Rejection::Document(ValidateError { reason: Reason::NotUtf8, .. })
+                    );
+                    if not_utf8 {
+                        self.not_utf8.get_or_insert_with(|| reading.name.clone());
                     }
-                    return match self.batch.bytes() {
-                        bytes if bytes >= self.batch_bytes.min(self.writer.batch_bytes()) => {
-                            self.store_batch(reading)
-                        }
-                        _ => Ok(()),
-                    };
+                    rejection.to_string()
                 }
-                Err(rejection) => rejection.to_string(),
             },
             Content::TooLong { bytes } => {
                 let unit = entry.unit;
@@ -635,6 +629,27 @@ impl Ingest<'_> {
         Ok(())
     }
 
+    /// An entry is in the batch. `mended` is what a line of a better copy is known by.
+    fn taken(
+        &mut self,
+        reading: &mut Reading<'_>,
+        entry: &Entry<'_>,
+        mended: Option<u64>,
+    ) -> Result<(), Failure> {
+        reading.advance(entry);
+        reading.rejected.settle(entry);
+        if let (Some(remembered), Some(key)) = (&mut reading.mended, mended)
+            && !remembered.store(key)
+        {
+            self.store_batch(reading)?;
+            reading.mended.as_mut().map(Mended::go_on);
+        }
+        if self.batch.bytes() >= self.batch_bytes.min(self.writer.batch_bytes()) {
+            self.store_batch(reading)?;
+        }
+        Ok(())
+    }
+
     /// The first entry that no earlier run has read.
     fn begin_new(&mut self, reading: &mut Reading<'_>, entry: &Entry<'_>) -> Result<(), Failure> {
         reading.has_new = true;
@@ -648,9 +663,6 @@ impl Ingest<'_> {
 
     fn reject(&mut self, reading: &Reading<'_>, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
-        if self.not_utf8.is_none() && reason.starts_with(NOT_UTF8) {
-            self.not_utf8 = Some(reading.name.clone());
-        }
         let rejects = &mut self.rejects;
         let (source, origin) = (&reading.name, reading.origin.as_deref());
         self.progress.suspend(|| rejects.add(source, origin, entry, reason))?;
@@ -678,9 +690,6 @@ impl Ingest<'_> {
         self.writer.store(&mut self.batch, place)
     }
 }
-
-/// How the reason begins why a line in another encoding is rejected.
-const NOT_UTF8: &str = "the bytes are not UTF-8";
 
 const GOES_ON: &str = "; run the same command to continue there";
 

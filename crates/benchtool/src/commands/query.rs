@@ -96,7 +96,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     }
     tell_warnings(&warnings(&rows, &store, text, &query)?);
     tell_none(&written, &screen, &args.period, &snapshot.info());
-    if let Some(id) = written.last_id.filter(|_| written.has_more) {
+    if let Some(id) = written.next_page {
         tell!("next page: --after {id}");
     }
     if written.rows == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
@@ -412,18 +412,14 @@ pub(crate) fn warnings(
 ) -> Result<Vec<String>, Failure> {
     let mut found = rows.warnings();
     let [level, message] = name_warnings(store, text)?;
-    // It is told where the level is instead.
-    found.retain(|warning| level.is_none() || *warning != Warning::NoLevels);
-    // That the message is elsewhere is told instead; and `search --all` asks for it by itself.
-    let is_about_message = message.is_none() && text.to_ascii_lowercase().contains("@m");
-    found.retain(|warning| {
-        is_about_message
-            || !matches!(warning, Warning::UnknownBuiltIn { built_in, .. } if built_in == "@Message")
-    });
     let is_unknown = found.iter().any(|warning| matches!(warning, Warning::UnknownKey { .. }));
     let misread = if is_unknown { Misread::of(store, text, after(PATIENCE)) } else { Vec::new() };
     let parts: Vec<&str> = misread.iter().flat_map(Misread::parts).collect();
+    // It is told where the level and the message are instead; and `search --all` asks for the message by itself.
+    let is_about_message = message.is_none() && text.to_ascii_lowercase().contains("@m");
     found.retain(|warning| match warning {
+        Warning::NoLevels => level.is_none(),
+        Warning::UnknownBuiltIn { built_in, .. } if built_in == "@Message" => is_about_message,
         Warning::UnknownKey { key, .. } | Warning::NeverNumber { key, .. } => !parts.contains(&key.as_str()),
         _ => true,
     });

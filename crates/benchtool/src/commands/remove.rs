@@ -47,13 +47,19 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     output::write_line(&mut output::stdout(), &line)
 }
 
-/// What would go: files, and what becomes one before anything is removed, if all of it is before this instant.
-pub(super) fn planned(mut removed: Removed, info: &Info, before: Option<Instant>) -> String {
-    let old = unsealed(info).filter(|(_, (_, last))| before.is_some_and(|before| *last < before));
-    let unsealed = old.map_or(0, |(events, _)| events);
-    removed.events += unsealed;
-    removed.time_range = joined(removed.time_range, old.map(|(_, range)| range));
+/// What would go.
+pub(super) fn planned(removed: Removed, info: &Info, before: Option<Instant>) -> String {
+    let (removed, unsealed) = with_unsealed(removed, info, before);
     removal("would be removed", &removed, unsealed, info.events)
+}
+
+/// What would go: files, and what becomes one before anything is removed, if all of it is before this instant; and how many events that has.
+pub(super) fn with_unsealed(mut removed: Removed, info: &Info, before: Option<Instant>) -> (Removed, u64) {
+    let old = unsealed(info).filter(|(_, (_, last))| before.is_some_and(|before| *last < before));
+    let events = old.map_or(0, |(events, _)| events);
+    removed.events += events;
+    removed.time_range = joined(removed.time_range, old.map(|(_, range)| range));
+    (removed, events)
 }
 
 /// How many events are not sealed yet, and the first and the last instant of these.

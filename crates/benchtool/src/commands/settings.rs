@@ -8,7 +8,7 @@ use tamias::{
 };
 
 use crate::cli::{self, SettingsArgs};
-use crate::commands::remove::{ago, planned, unsealed};
+use crate::commands::remove::{ago, planned, unsealed, with_unsealed};
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::output;
@@ -57,10 +57,8 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
 fn refuse_all(store: &Store, before: Settings, settings: Settings) -> Result<(), Failure> {
     let info = store.info()?;
     let stays = |settings: Settings| {
-        let border = border(&settings)?;
-        let old = unsealed(&info).filter(|(_, (_, last))| border.is_some_and(|border| *last < border));
-        let goes = store.plan_settings(settings)?.events + old.map_or(0, |(events, _)| events);
-        Ok::<bool, Failure>(goes < info.events)
+        let (goes, _) = with_unsealed(store.plan_settings(settings)?, &info, border(&settings)?);
+        Ok::<bool, Failure>(goes.events < info.events)
     };
     if info.events == 0 || stays(settings)? || !stays(before)? {
         return Ok(());
@@ -76,11 +74,10 @@ fn refuse_all(store: &Store, before: Settings, settings: Settings) -> Result<(),
 fn among_younger(store: &Store, settings: &Settings, border: Option<Instant>) -> Result<String, Failure> {
     let (Some(border), Some(max_age)) = (border, settings.max_age) else { return Ok(String::new()) };
     let by_age = store.plan_settings(Settings { max_bytes: None, ..*settings })?;
-    let whole = unsealed(&store.info()?).filter(|(_, (_, last))| *last < border);
-    let whole = by_age.events + whole.map_or(0, |(events, _)| events);
+    let (whole, _) = with_unsealed(by_age, &store.info()?, Some(border));
     let older = Statement::parse("select count(*) from stream")?.between(None, Some(border));
     let old = query::count(&mut store.run(&older.bind(&Parameters::new())?)?)?;
-    Ok(match old.saturating_sub(whole) {
+    Ok(match old.saturating_sub(whole.events) {
         0 => String::new(),
         events => format!(
             "older than {} as well: {} in files with younger ones; such a file is rewritten without them, at the latest when they exceed the \

@@ -22,9 +22,28 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     // What was found is in the exit code, whether anybody hears of it or not.
     let told = unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)));
     let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
-    let is_behind = unnamed.iter().any(|file| file.kind == UnnamedKind::Receipt);
-    let is_unread = unnamed.iter().any(|file| file.kind == UnnamedKind::UnreadableReceipt);
-    if damage.is_empty() && contradictions.is_empty() && missed == 0 && !is_behind && !is_unread {
+    let has = |kind| unnamed.iter().any(|file| file.kind == kind);
+    let mut failures = Vec::new();
+    match missed {
+        0 => {}
+        1 => failures.push(format!("1 file holds {MISSED}")),
+        files => failures.push(format!("{files} files hold {MISSED}")),
+    }
+    if has(UnnamedKind::Receipt) {
+        failures.push(BEHIND.to_owned());
+    }
+    if has(UnnamedKind::UnreadableReceipt) {
+        failures.push(UNREAD.to_owned());
+    }
+    if !damage.is_empty() {
+        failures.push(lost(&damage));
+    }
+    match contradictions.len() {
+        0 => {}
+        1 => failures.push(format!("1 block was {CONTRADICTORY}")),
+        blocks => failures.push(format!("{blocks} blocks were {CONTRADICTORY}")),
+    }
+    if failures.is_empty() {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         let deep = if args.deep { ", documents and statistics checked" } else { "" };
         let line = format!(
@@ -38,26 +57,6 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut lines = lines.chain(contradictions.iter().map(Contradiction::to_string));
     let told = told.and_then(|()| lines.try_for_each(|line| output::write_line(&mut out, &line)));
     output::unless_closed(told)?;
-    let mut failures = Vec::new();
-    match missed {
-        0 => {}
-        1 => failures.push(format!("1 file holds {MISSED}")),
-        files => failures.push(format!("{files} files hold {MISSED}")),
-    }
-    if is_behind {
-        failures.push(BEHIND.to_owned());
-    }
-    if is_unread {
-        failures.push(UNREAD.to_owned());
-    }
-    if !damage.is_empty() {
-        failures.push(lost(&damage));
-    }
-    match contradictions.len() {
-        0 => {}
-        1 => failures.push(format!("1 block was {CONTRADICTORY}")),
-        blocks => failures.push(format!("{blocks} blocks were {CONTRADICTORY}")),
-    }
     Err(Failure::Damage(failures.join("; ")))
 }
 

@@ -91,7 +91,8 @@ impl<'a> ChartRows<'a> {
         self.look.screen.columns().unwrap_or(COLUMNS_USUAL) / 2
     }
 
-    fn chart(&self, column: usize, labels: &[String]) -> String {
+    /// The bars of a column. Where it is not known what `gaps` are, so many intervals were `left_out`.
+    fn chart(&self, column: usize, labels: &[String], gaps: Option<&[u64]>, left_out: u64) -> String {
         let width = self.look.screen.columns().unwrap_or(COLUMNS_USUAL);
         let texts: Vec<&str> =
             self.rows.iter().map(|row| row.get(column).map_or("", |field| field.text.as_str())).collect();
@@ -106,14 +107,11 @@ impl<'a> ChartRows<'a> {
         if values.iter().any(|value| *value < 0.0) {
             chart.push_str(" (values below zero have no bar)");
         }
-        let timeline = self.look.shown.timeline();
-        let gaps = gaps(&self.intervals, timeline).filter(|gaps| gaps.len() == self.rows.len() + 1);
-        match left_out(&self.intervals, timeline) {
-            empty if empty == 0 || gaps.is_some() => {}
-            empty => chart.push_str(&format!(" ({} left out)", without_events(empty))),
+        if left_out > 0 {
+            chart.push_str(&format!(" ({} left out)", without_events(left_out)));
         }
         chart.push('\n');
-        let gap = |row: usize| match gaps.as_ref().and_then(|gaps| gaps.get(row)) {
+        let gap = |row: usize| match gaps.and_then(|gaps| gaps.get(row)) {
             None | Some(0) => String::new(),
             Some(empty) => format!("⋮ {}\n", without_events(*empty)),
         };
@@ -131,20 +129,17 @@ impl<'a> ChartRows<'a> {
     }
 
     /// Several columns of numbers over time, where one scale shows all of them.
-    fn lines(&self, series: &[usize], labels: &[usize]) -> Option<LineChart<'_>> {
-        let mut gaps = gaps(&self.intervals, self.look.shown.timeline())?;
-        if series.len() < 2 || labels != [0] || self.rows.len() < 2 || gaps.len() != self.rows.len() + 1 {
+    fn lines(&self, series: &[usize], labels: &[usize], gaps: Option<&[u64]>) -> Option<LineChart<'_>> {
+        // Those at the edges are left out: the times below the ends are those of the first and the last row.
+        let mut between = gaps?.get(1..self.rows.len())?.to_vec();
+        if series.len() < 2 || labels != [0] || self.rows.len() < 2 {
             return None;
         }
         // From left to right, whatever the order of the rows.
         let mut rows: Vec<&Vec<Field>> = self.rows.iter().collect();
         if !self.intervals.is_sorted() {
             rows.reverse();
-            gaps.reverse();
-        }
-        // The times below the ends are those of the first and the last row.
-        for edge in [0, gaps.len().saturating_sub(1)] {
-            gaps.get_mut(edge).into_iter().for_each(|gap| *gap = 0);
+            between.reverse();
         }
         let value = |row: &[Field], column: usize| -> Option<f64> {
             let field = row.get(column).filter(|field| field.kind == Kind::Number)?;
@@ -155,15 +150,12 @@ impl<'a> ChartRows<'a> {
             values: rows.iter().map(|row| value(row, *column)).collect(),
         });
         // Each interval is one behind the last, and behind those without events.
-        let mut intervals = 0;
-        let mut places = Vec::with_capacity(rows.len());
-        for gap in &gaps {
-            intervals += gap;
-            places.push(intervals);
-            intervals += 1;
-        }
-        // No row stands behind the last gap.
-        let intervals = places.pop().unwrap_or(0);
+        let mut places = vec![0];
+        places.extend(between.iter().scan(0, |place, gap| {
+            *place += gap + 1;
+            Some(*place)
+        }));
+        let intervals = places.last()? + 1;
         let time = |row: Option<&&Vec<Field>>| {
             row.and_then(|row| row.first()).map_or(String::new(), |field| field.text.clone())
         };
@@ -263,15 +255,18 @@ impl RowWriter for ChartRows<'_> {
             return Err(Failure::Query(text.to_owned()));
         }
         let columns = self.look.screen.columns().unwrap_or(COLUMNS_USUAL);
-        let lines = self.lines(&series, &labels);
+        let timeline = self.look.shown.timeline();
+        let gaps = gaps(&self.intervals, timeline).filter(|gaps| gaps.len() == self.rows.len() + 1);
+        let lines = self.lines(&series, &labels, gaps.as_deref());
         if let Some(drawn) = lines.map(|lines| lines.draw(columns, self.look.screen.has_color)) {
             write(self.out, drawn.as_bytes())?;
             return flush(self.out);
         }
         let labels = self.labels(&labels);
+        let left_out = if gaps.is_some() { 0 } else { left_out(&self.intervals, timeline) };
         for (index, column) in series.into_iter().enumerate() {
             let between = if index > 0 { "\n" } else { "" };
-            let chart = self.chart(column, &labels);
+            let chart = self.chart(column, &labels, gaps.as_deref(), left_out);
             write(self.out, format!("{between}{chart}").as_bytes())?;
         }
         flush(self.out)

@@ -58,7 +58,7 @@ pub(super) enum Told {
 }
 
 /// The level of an event, and the key that tells it. What CLEF calls a level is one, whatever its name; under the other keys a
-/// known one, or else a word that is as short as levels are.
+/// known one, or else a word that is as short as levels are. In CLEF an event without a level is an information.
 pub(super) fn level_of(event: &Map<'_>) -> Option<(&'static str, Told)> {
     let told = |key: &'static str| Some((key, at(event, key)?));
     let known = LEVELS.iter().find_map(|key| {
@@ -71,13 +71,19 @@ pub(super) fn level_of(event: &Map<'_>) -> Option<(&'static str, Told)> {
     let is_word = |text: &str| {
         (1..=WORD_COLUMNS_MAX).contains(&text.chars().count()) && text.chars().all(char::is_alphabetic)
     };
-    known.or_else(|| {
-        let mut words = LEVELS.iter().filter_map(|key| {
-            let (key, value) = told(key)?;
-            Some((key, value.as_str()?.text().into_owned()))
-        });
-        words.find(|(_, word)| is_word(word)).map(|(key, word)| (key, Told::Word(word)))
-    })
+    known
+        .or_else(|| {
+            let mut words = LEVELS.iter().filter_map(|key| {
+                let (key, value) = told(key)?;
+                Some((key, value.as_str()?.text().into_owned()))
+            });
+            words.find(|(_, word)| is_word(word)).map(|(key, word)| (key, Told::Word(word)))
+        })
+        .or_else(|| {
+            let has_none = || LEVELS.iter().all(|key| at(event, key).is_none());
+            let is_usual = event.get("@t").is_some() && has_none();
+            is_usual.then_some((LEVELS[0], Told::Known(Level::Info)))
+        })
 }
 
 /// Whether the value of an event's key is the name of a level, or its number in a scale in wide use.

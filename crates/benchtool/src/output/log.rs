@@ -8,7 +8,7 @@ use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map, Value};
 use unicode_width::UnicodeWidthStr;
 
-use super::level::{DIM, LEVELS, Level, Told, WORD_COLUMNS_MAX, at, level_of};
+use super::level::{DIM, LEVELS, Told, WORD_COLUMNS_MAX, at, level_of};
 use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
@@ -144,10 +144,6 @@ impl<'a> LogRows<'a> {
             }
             Some((_, Told::Word(word))) => {
                 parts.push(format!("{:<5}", fit(&printable_line(word), WORD_COLUMNS_MAX)))
-            }
-            // In CLEF an event without a level is an information.
-            None if event.get("@t").is_some() && !LEVELS.iter().any(|key| at(event, key).is_some()) => {
-                parts.push(self.colored(Level::Info.color(), &format!("{:<5}", Level::Info.name())));
             }
             None => {}
         }

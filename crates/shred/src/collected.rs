@@ -83,6 +83,11 @@ impl Collected {
         &self.pool
     }
 
+    /// For each text its place in the pool; nothing where that has all of them in order.
+    pub(crate) fn codes(&self) -> Option<&[i64]> {
+        (!self.has_all).then_some(&self.codes)
+    }
+
     /// Appends the bytes of `source` from `from` on up to `to`.
     #[inline(always)]
     pub(crate) fn push_range(&mut self, source: &[u8], from: usize, to: usize) {

@@ -12,6 +12,7 @@ use crate::error::EncodeError;
 use crate::frame::{Effort, FrameWriter};
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::proof;
+use crate::survey::Survey;
 
 /// How many of these events, from the first on, fit into one group: at most [`EVENTS_MAX`] events and [`GROUP_BYTES_MAX`] bytes of documents, but
 /// at least one event if there is one.
@@ -55,6 +56,9 @@ pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
     Encoder::new()?.encode(events)
 }
 
+/// Is given what there is at each path, or nothing.
+type Surveyor<'s> = &'s mut dyn FnMut(Option<&Survey<'_>>);
+
 /// Encodes one group after another, and reuses its memory: at most about ten times the bytes of a group.
 ///
 /// The result for a group does not depend on earlier groups.
@@ -90,6 +94,42 @@ impl Encoder {
     /// # Errors
     /// See [`EncodeError`]. The encoder can be used again after one.
     pub fn encode(&mut self, events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
+        self.encode_and(events, None)
+    }
+
+    /// Encodes a group, and calls `survey` with the values that its documents have at each path; with nothing where a document is kept
+    /// as text. A group that has to be encoded again is surveyed again: the last call counts.
+    ///
+    /// ```
+    /// use tamias_shred::{Encoder, Event};
+    ///
+    /// let documents = [r#"{"a":{"b":1}}"#, r#"{"a":{"b":"x"}}"#];
+    /// let events: Vec<Event> =
+    ///     documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() }).collect();
+    /// let mut counts = Vec::new();
+    /// Encoder::new()?.encode_surveyed(&events, &mut |survey| {
+    ///     let survey = survey.expect("all documents stand in columns");
+    ///     counts = survey.paths().iter().map(|path| (path.keys.concat(), path.events)).collect();
+    /// })?;
+    /// assert_eq!(counts, [(b"a".to_vec(), 2), (b"ab".to_vec(), 2)]);
+    /// # Ok::<(), tamias_shred::EncodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`EncodeError`]. The encoder can be used again after one.
+    pub fn encode_surveyed(
+        &mut self,
+        events: &[Event<'_>],
+        survey: &mut dyn FnMut(Option<&Survey<'_>>),
+    ) -> Result<Encoded, EncodeError> {
+        self.encode_and(events, Some(survey))
+    }
+
+    fn encode_and(
+        &mut self,
+        events: &[Event<'_>],
+        mut survey: Option<Surveyor<'_>>,
+    ) -> Result<Encoded, EncodeError> {
         let bytes = events.iter().map(|event| event.document.len()).sum();
         if events.len() > EVENTS_MAX {
             return Err(EncodeError::TooManyEvents { events: events.len() });
@@ -100,7 +140,7 @@ impl Encoder {
         let mut as_text = vec![false; events.len()];
         // A document that the scanner accepted but that is not JSON differs the first time, and is stored as text the second time.
         for _ in 0..2 {
-            let Some(encoded) = self.attempt(events, bytes, &as_text)? else { break };
+            let Some(encoded) = self.attempt(events, bytes, &as_text, &mut survey)? else { break };
             match proof::differing(&encoded, events) {
                 Some(rows) if rows.is_empty() => return Ok(encoded),
                 Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
@@ -108,7 +148,7 @@ impl Encoder {
             }
         }
         as_text.fill(true);
-        match self.attempt(events, bytes, &as_text)? {
+        match self.attempt(events, bytes, &as_text, &mut survey)? {
             Some(encoded) if proof::differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
                 Ok(Encoded { fell_back: true, ..encoded })
             }
@@ -122,6 +162,7 @@ impl Encoder {
         events: &[Event<'_>],
         bytes: usize,
         as_text: &[bool],
+        survey: &mut Option<Surveyor<'_>>,
     ) -> Result<Option<Encoded>, EncodeError> {
         let mut dissector = Dissector::new(&mut self.spare, &mut self.offsets);
         for (event, as_text) in events.iter().zip(as_text) {
@@ -132,6 +173,9 @@ impl Encoder {
             }
         }
         let dissection = dissector.finish();
+        if let Some(survey) = survey {
+            survey(Survey::of(&dissection).as_ref());
+        }
         let written = write(events, bytes, &dissection, &mut self.frames);
         self.spare.keep(dissection);
         // A single document may be a hundred times as large as a group: memory that only such a document needs is freed.

@@ -75,6 +75,7 @@ mod salvage;
 mod shape;
 mod spans;
 mod stride;
+mod survey;
 mod texts;
 mod walk;
 
@@ -97,3 +98,4 @@ pub use leftover::{Leftover, Leftovers};
 pub use limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX, PATHS_MAX, SHAPES_MAX};
 pub use pieces::{Holds, Length, TextPieces, Wanted};
 pub use shape::Leaf;
+pub use survey::{Survey, Surveyed, SurveyedColumn, SurveyedPath, Tallied};

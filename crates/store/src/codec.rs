@@ -1,7 +1,7 @@
 //! The interface to the code that understands documents: the store itself does not interpret them.
 
 use crate::error::ReadError;
-use crate::format::Key;
+use crate::format::{Key, part};
 
 /// The instants and arrival numbers of the events of a block, little-endian, in ascending order of their [keys](crate::Key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,10 +100,13 @@ impl OwnedDocuments {
     }
 }
 
+/// The name of the part that holds the statistics of a block.
+pub const STATISTICS_PART: &str = part::STATISTICS;
+
 /// A part of a block in columns. The store adds a checksum, and finds the part by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPart {
-    /// Its name, at most 255 bytes, unique in the block; `documents`, `keys` and `summary` are reserved for the store.
+    /// Its name, at most 255 bytes, unique in the block; `documents` and `keys` are reserved for the store, and [`STATISTICS_PART`] for statistics.
     pub name: String,
     /// Its content, less than 4 GiB.
     pub bytes: Vec<u8>,
@@ -170,11 +173,6 @@ pub trait Codec: Send + Sync {
     /// feed; `ends` are the offsets of these line feeds. Statistics of more than 16 MiB are dropped.
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 
-    /// Compresses the statistics of a block in columns, where they are a larger share of the block than beside text.
-    fn pack(&self, statistics: Vec<u8>) -> Vec<u8> {
-        statistics
-    }
-
     /// Whether this codec makes columns at all. If not, all new blocks are text, whatever [`Options`](crate::Options) say.
     fn makes_columns(&self) -> bool {
         false
@@ -190,7 +188,8 @@ pub trait Codec: Send + Sync {
         usize::MAX
     }
 
-    /// Encodes a block as parts; `None` to keep it as text. The store does not check that they can be decoded.
+    /// Encodes a block as parts; `None` to keep it as text. The store does not check that they can be decoded. Without statistics among them,
+    /// these are [collected](Codec::collect) from the documents.
     fn encode(&self, _times: Times<'_>, _documents: Documents<'_>) -> Option<Vec<NamedPart>> {
         None
     }

@@ -77,8 +77,8 @@ mod writer;
 
 pub use backup::{Backup, BackupError};
 pub use codec::{
-    BlockId, BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Stray,
-    Times,
+    BlockId, BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts,
+    STATISTICS_PART, Stray, Times,
 };
 pub use deletion::{Deleted, Erased};
 pub use error::{

@@ -14,7 +14,7 @@ use tamias_store::{
 pub(crate) const DIRECTORY: &str = "directory";
 
 /// The statistics, as messages call them.
-pub(crate) const STATISTICS: &str = "summary";
+pub(crate) const STATISTICS: &str = tamias_store::STATISTICS_PART;
 
 /// The beginning of the names of frames.
 const FRAME: &str = "frame.";
@@ -49,10 +49,6 @@ impl Codec for ShreddedBlocks {
         tamias_query::collect_statistics(documents, ends, statistics);
     }
 
-    fn pack(&self, statistics: Vec<u8>) -> Vec<u8> {
-        tamias_query::pack_statistics(statistics)
-    }
-
     fn events_max(&self) -> usize {
         EVENTS_MAX
     }
@@ -69,7 +65,19 @@ impl Codec for ShreddedBlocks {
         let events: Vec<Event<'_>> = (0..documents.len()).map(event).collect::<Option<_>>()?;
         let kept = self.encoders().pop();
         let mut encoder = kept.map_or_else(Encoder::new, Ok).ok()?;
-        let encoded = encoder.encode(&events);
+        let mut statistics = Vec::new();
+        let encoded = encoder.encode_surveyed(&events, &mut |survey| {
+            statistics.clear();
+            match survey {
+                Some(survey) => {
+                    tamias_query::collect_surveyed_statistics(survey, documents.bytes.len(), &mut statistics);
+                }
+                None => {
+                    let ends: Vec<u32> = documents.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+                    self.collect(documents.bytes, &ends, &mut statistics);
+                }
+            }
+        });
         let mut encoders = self.encoders();
         if encoders.len() < ENCODERS_KEPT {
             encoders.push(encoder);
@@ -80,7 +88,9 @@ impl Codec for ShreddedBlocks {
         let frames = (0..).zip(encoded.frames);
         let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
         let directory = NamedPart { name: DIRECTORY.to_owned(), bytes: encoded.directory };
-        Some([directory].into_iter().chain(frames).collect())
+        let statistics = tamias_query::pack_statistics(statistics);
+        let statistics = NamedPart { name: STATISTICS.to_owned(), bytes: statistics };
+        Some([directory].into_iter().chain(frames).chain([statistics]).collect())
     }
 
     fn times(&self, parts: &dyn Parts) -> Result<OwnedTimes, DecodeError> {

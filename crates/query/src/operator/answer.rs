@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Events, Key as GroupKey};
-use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
+use crate::pushdown::{Class, KeyPath, Pruner, Scalar, bare_path, classes, is_absent, only_of, only_path};
 use crate::source::Block;
 use crate::statistics::{Key, Statistics};
 use crate::stored::Times;
@@ -99,7 +99,7 @@ impl Groups<'_> {
         Ok(true)
     }
 
-    /// Takes in the values of the one slot that everything depends on, each with the events that have it.
+    /// Takes in the values of the one path that everything depends on, each with the events that have it.
     fn take_classes(
         &mut self,
         events: &Events,
@@ -108,26 +108,23 @@ impl Groups<'_> {
         statistics: &Statistics<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
-        let is_absent = |slot: usize| {
-            let name = events.names.get(slot);
-            matches!(name.map(|name| statistics.key(name)), Some(Key::Absent))
-        };
-        // Where a key is in no event, only its other readings count; but all of them may be.
-        let slot = self.only_slot(pruner, &|_| false).or_else(|| self.only_slot(pruner, &is_absent));
-        let Some(slot) = slot else { return Ok(None) };
-        let Some(name) = events.names.get(slot) else { return Ok(None) };
+        let names = &events.names;
+        // Where a path is in no event, only its other readings count; but all of them may be.
+        let path = self.only_path(pruner, &|_| false);
+        let path = path.or_else(|| self.only_path(pruner, &is_absent(statistics, names)));
+        let Some(path) = path else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
-        let known = classes(&statistics.key(name), statistics.events(), |class, tally| {
+        let known = classes(&path.key(statistics, names), statistics.events(), |class, tally| {
             if tally.count > 0 && is_certain {
-                match pruner.of_class(slot, &class) {
+                match pruner.of_class(&path, &class) {
                     Some(true) => passing.push((class, tally)),
                     Some(false) => {}
                     None => is_certain = false,
                 }
             }
         });
-        let counts_only = self.counts_only(slot);
+        let counts_only = self.counts_only(&path, &is_absent(statistics, names));
         if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
             return Ok(None);
         }
@@ -153,47 +150,38 @@ impl Groups<'_> {
                 self.answer(0, &counted, control)?;
                 continue;
             }
-            let added = pruner.probe().with(&class, slot, &events.names, order, |scope| {
-                self.add(grouping, scope, order, count, control)
-            });
+            let added = pruner
+                .probe()
+                .with(&class, &path, names, order, |scope| self.add(grouping, scope, order, count, control));
             added.unwrap_or(Ok(()))?;
         }
         Ok(Some(hits))
     }
 
-    /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
+    /// The path that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
     /// taken in at once.
-    fn only_slot(&self, pruner: &Pruner, is_absent: &impl Fn(usize) -> bool) -> Option<usize> {
-        let mut only = match (pruner.slot(), pruner.is_unconditional()) {
-            (None, false) => return None,
-            (slot, _) => slot,
-        };
+    fn only_path(&self, pruner: &Pruner, is_absent: &impl Fn(&KeyPath) -> bool) -> Option<KeyPath> {
+        let mut only = pruner.only_path(is_absent)?;
         let keys = self.grouping().keys.iter().map(|key| match key {
             GroupKey::Time(_) => None,
-            GroupKey::Expr { expr, .. } => only_slot(expr, is_absent),
+            GroupKey::Expr { expr, .. } => only_path(expr, is_absent),
         });
         let arguments = self.grouping().aggregates.iter().map(|Aggregate { function, argument }| {
-            only_slot(argument, is_absent).filter(|_| function.takes_repeated())
+            only_path(argument, is_absent).filter(|_| function.takes_repeated())
         });
-        for slot in keys.chain(arguments) {
-            match (slot?, only) {
-                (None, _) => {}
-                (slot, None) => only = slot,
-                (Some(slot), Some(other)) if slot == other => {}
-                _ => return None,
-            }
+        for path in keys.chain(arguments) {
+            only = only_of(only, path?)?;
         }
         only
     }
 
-    /// Whether there is one group, in which everything that has a value in the slot is counted.
-    fn counts_only(&self, slot: usize) -> bool {
+    /// Whether there is one group, in which everything that has a value at the path is counted.
+    fn counts_only(&self, path: &KeyPath, is_absent: &impl Fn(&KeyPath) -> bool) -> bool {
         let counts = |aggregate: &Aggregate| {
             aggregate.function.counts()
                 && match &aggregate.argument {
-                    Expr::Slot(counted) => *counted == slot,
                     Expr::Constant(value) => !matches!(value, Value::Null | Value::Undefined),
-                    _ => false,
+                    counted => bare_path(counted, is_absent).flatten().as_ref() == Some(path),
                 }
         };
         self.grouping().keys.is_empty() && self.grouping().aggregates.iter().all(counts)
@@ -236,12 +224,8 @@ fn known<'b>(
         return Some(Known::Constant { counts, events });
     }
     let statistics = of.statistics?;
-    let key = match &aggregate.argument {
-        Expr::Slot(slot) => names.get(*slot).map(|name| statistics.key(name)),
-        Expr::Path(readings) => only_reading(readings, names, statistics),
-        _ => None,
-    };
-    let key = key?;
+    let path = bare_path(&aggregate.argument, &is_absent(statistics, names))?;
+    let key = path.map_or(Key::Absent, |path| path.key(statistics, names));
     let values = match &key {
         Key::Unknown => return None,
         Key::Absent => return Some(Known::Absent),
@@ -261,21 +245,7 @@ fn known<'b>(
     })
 }
 
-/// The key that all values of a dotted path are under; none where there may be several, or members are read.
-fn only_reading<'b>(readings: &[Expr], names: &[Box<str>], statistics: &Statistics<'b>) -> Option<Key<'b>> {
-    let mut only = Key::Absent;
-    for reading in readings {
-        let slot = only_slot(reading, &|_| false)??;
-        match (statistics.key(names.get(slot)?), reading) {
-            (Key::Absent, _) => {}
-            (key, Expr::Slot(_)) if matches!(only, Key::Absent) => only = key,
-            _ => return None,
-        }
-    }
-    Some(only)
-}
-
-/// The distinct values of a key in a block.
+/// The distinct values at a path in a block.
 struct Distinct<'b> {
     key: Key<'b>,
     events: u32,

@@ -1,6 +1,7 @@
 //! An expression → a condition, taken apart.
 
-use super::condition::{Alone, Compared, Condition, Form, Head, Sought, only_slot};
+use super::condition::{Alone, Compared, Condition, Form, Head, Sought};
+use super::key_path::only_path;
 use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
@@ -25,7 +26,7 @@ const MENTIONS_MAX: usize = 4;
 pub(super) struct Analysis<'n> {
     names: &'n [Box<str>],
     unnested: usize,
-    /// How many conditions were found that depend on one slot alone.
+    /// How many conditions were found that depend on one value alone.
     pub(super) alone: usize,
     pub(super) needles: Vec<Needle>,
 }
@@ -49,10 +50,11 @@ impl<'n> Analysis<'n> {
         self.part(expr, false)
     }
 
-    /// A condition; `is_within` one that depends on one slot alone.
+    /// A condition; `is_within` one that depends on one value alone.
     fn part(&mut self, expr: &Expr, is_within: bool) -> Condition {
         let alone = if is_within { None } else { self.alone(expr) };
-        let form = self.form(expr, is_within || alone.is_some());
+        let is_alone = alone.as_ref().is_some_and(|alone| alone.path.is_some());
+        let form = self.form(expr, is_within || is_alone);
         Condition { form, alone }
     }
 
@@ -61,9 +63,13 @@ impl<'n> Analysis<'n> {
         if self.unnested > 0 && has_locals(expr) {
             return None;
         }
-        let slot = only_slot(expr, &|_| false)??;
+        let path = match only_path(expr, &|_| false) {
+            Some(path) => Some(path?),
+            None if paths::has_readings(expr) => None,
+            None => return None,
+        };
         self.alone += 1;
-        Some(Alone { slot, expr: expr.clone(), number: self.alone - 1 })
+        Some(Alone { path, expr: expr.clone(), number: self.alone - 1 })
     }
 
     fn form(&mut self, expr: &Expr, is_within: bool) -> Form {

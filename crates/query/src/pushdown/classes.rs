@@ -29,8 +29,8 @@ impl Class<'_> {
         matches!(self, Class::Missing | Class::Known(..))
     }
 
-    /// Writes a document of no key but this one, with a value of the class; false where that is not known.
-    pub(crate) fn write(&self, name: &str, out: &mut Vec<u8>) -> bool {
+    /// Writes a document of nothing but a value of the class, under a key and further ones inside of that; false where it is not known.
+    pub(super) fn write(&self, name: &str, inside: &[Box<str>], out: &mut Vec<u8>) -> bool {
         out.clear();
         let (quote, text): (&[u8], _) = match self {
             Class::Missing => {
@@ -41,9 +41,13 @@ impl Class<'_> {
             Class::Known(Scalar::Bare, text) => (b"", text),
             _ => return false,
         };
-        out.push(b'{');
-        tamias_json::write_json_string(name, out);
-        [b":", quote, text, quote, b"}"].iter().for_each(|part| out.extend_from_slice(part));
+        for key in [name].into_iter().chain(inside.iter().map(|key| &**key)) {
+            out.push(b'{');
+            tamias_json::write_json_string(key, out);
+            out.push(b':');
+        }
+        [quote, text, quote].iter().for_each(|part| out.extend_from_slice(part));
+        out.resize(out.len() + 1 + inside.len(), b'}');
         true
     }
 }

@@ -1,8 +1,9 @@
 //! A condition, taken apart as far as blocks and their bytes can tell of it.
 
+use super::key_path::KeyPath;
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, Set};
+use crate::expr::{Expr, Set};
 use crate::value::Number;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -15,7 +16,7 @@ use tamias_json::number::Bound;
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) form: Form,
-    /// The slot that it depends on, if it depends on nothing else; none where a condition around it has one.
+    /// The value that it depends on, if it may depend on nothing else; none where a condition around it surely has one.
     pub(super) alone: Option<Alone>,
 }
 
@@ -34,10 +35,11 @@ pub(super) enum Form {
     Opaque,
 }
 
-/// A condition that depends on one slot: an event with this value in it, and nothing else, tells what it comes to.
+/// A condition that depends on one value: an event with this value, and nothing else, tells what it comes to.
 #[derive(Debug)]
 pub(super) struct Alone {
-    pub(super) slot: usize,
+    /// None where the block decides it: of the readings of a dotted path, most are in no event.
+    pub(super) path: Option<KeyPath>,
     pub(super) expr: Expr,
     /// Such conditions are numbered from 0 on.
     pub(super) number: usize,
@@ -191,27 +193,4 @@ fn first(last: u128, is_so: impl Fn(u128) -> bool) -> Option<u128> {
         }
     }
     Some(low).filter(|low| is_so(*low))
-}
-
-/// The slot that an expression depends on, if it depends on nothing else of its event; the inner one none where it is
-/// constant. What is known to be in no event is no slot.
-pub(crate) fn only_slot(expr: &Expr, is_absent: &impl Fn(usize) -> bool) -> Option<Option<usize>> {
-    match expr {
-        Expr::Slot(slot)
-        | Expr::BuiltIn(Computed::Level { level: slot } | Computed::Start { start: slot }) => {
-            return Some(Some(*slot).filter(|slot| !is_absent(*slot)));
-        }
-        Expr::BuiltIn(_) | Expr::Group(_) => return None,
-        _ => {}
-    }
-    let mut only = None;
-    for child in expr.children() {
-        match (only_slot(child, is_absent)?, only) {
-            (None, _) => {}
-            (Some(slot), None) => only = Some(slot),
-            (Some(slot), Some(other)) if slot == other => {}
-            _ => return None,
-        }
-    }
-    Some(only)
 }

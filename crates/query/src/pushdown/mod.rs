@@ -21,6 +21,7 @@ mod classes;
 mod condition;
 mod finder;
 mod key;
+mod key_path;
 mod outcomes;
 mod paths;
 mod period;
@@ -35,7 +36,7 @@ mod window;
 mod tests;
 
 pub(crate) use classes::{Class, Scalar, classes};
-pub(crate) use condition::only_slot;
 pub(crate) use finder::{FIRST_WINDOW_EVENTS, Finder, window};
+pub(crate) use key_path::{KeyPath, bare_path, is_absent, only_of, only_path};
 pub(crate) use prepared::{Asked, Pushdown, Slots};
 pub(crate) use pruner::{Pruner, Settled, Verdict};

@@ -19,7 +19,7 @@ const READINGS_MAX: usize = 8;
 ///
 /// Only a condition that is true, false or undefined, and nothing else: the parts are told apart by their truth.
 pub(super) fn split(expr: &Expr) -> Option<Split> {
-    if !expr.is_comparison() || count(expr) > READINGS_MAX {
+    if !has_readings(expr) {
         return None;
     }
     let first = first_reading(expr)?;
@@ -33,6 +33,11 @@ pub(super) fn split(expr: &Expr) -> Option<Split> {
     rewrite(&mut missing, &|readings| readings.retain(|reading| key(reading) != Some(slot)));
     // What compares a path that no event is left to have is constant.
     Some(Split { slot, there, missing: fold(missing) })
+}
+
+/// Whether it compares paths of several readings, and few enough.
+pub(super) fn has_readings(expr: &Expr) -> bool {
+    expr.is_comparison() && (1..=READINGS_MAX).contains(&count(expr))
 }
 
 /// How many readings all paths have.

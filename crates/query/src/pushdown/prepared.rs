@@ -16,7 +16,9 @@ pub(crate) struct Pushdown {
     pub(super) places: Range<Place>,
     /// What is true of each event that passes; none where all do.
     pub(super) condition: Option<Condition>,
-    /// How many conditions in it depend on one slot alone.
+    /// The same, as it is evaluated.
+    pub(super) filter: Option<Expr>,
+    /// How many conditions in it depend on one value alone.
     pub(super) alone: usize,
     /// The keys that the slots stand for.
     pub(super) names: Vec<Box<str>>,
@@ -80,6 +82,7 @@ impl Pushdown {
             period: period::instants(&places),
             places,
             condition,
+            filter: filter.cloned(),
             alone: analysis.alone,
             names: names.to_vec(),
             slots,

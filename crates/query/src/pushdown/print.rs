@@ -1,9 +1,11 @@
 //! What is pushed down, in words, for `explain`.
 
 use super::condition::{Condition, Form, Sought};
+use super::key_path::KeyPath;
 use super::prepared::{Prefilter, Pushdown};
-use crate::expr::property;
+use crate::expr::{Expr, property, quoted};
 use crate::instant::Instant;
+use crate::lexer::is_name;
 use std::fmt;
 
 /// `period from … to …; prune by …; search for …`, without those that say nothing: nothing at all if all is read.
@@ -46,10 +48,32 @@ impl Pushdown {
         self.names.get(slot).map_or_else(|| "?".to_owned(), |name| property(name))
     }
 
+    fn path(&self, path: &KeyPath) -> String {
+        let inside = path.inside.iter().map(|key| match is_name(key) {
+            true => format!(".{key}"),
+            false => format!("[{}]", quoted(key)),
+        });
+        [self.name(path.slot)].into_iter().chain(inside).collect()
+    }
+
+    /// The dotted paths of an expression, by their first readings.
+    fn paths(&self, expr: &Expr, keys: &mut Vec<String>) {
+        match expr {
+            Expr::Path(readings) => {
+                let first = readings.first().and_then(KeyPath::of);
+                first.iter().for_each(|path| add(keys, self.path(path)));
+            }
+            other => other.children().into_iter().for_each(|child| self.paths(child, keys)),
+        }
+    }
+
     /// The keys whose values, as blocks tell of them, decide a part of the condition.
     fn pruning(&self, condition: &Condition, keys: &mut Vec<String>) {
         if let Some(alone) = &condition.alone {
-            return add(keys, self.name(alone.slot));
+            return match &alone.path {
+                Some(path) => add(keys, self.path(path)),
+                None => self.paths(&alone.expr, keys),
+            };
         }
         match &condition.form {
             Form::And(terms) | Form::Or(terms) => terms.iter().for_each(|term| self.pruning(term, keys)),

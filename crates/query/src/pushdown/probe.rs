@@ -1,6 +1,7 @@
 //! Expressions evaluated over one value in place of an event.
 
 use super::classes::Class;
+use super::key_path::KeyPath;
 use crate::expr::{Event, Scope, Spare};
 use crate::interrupt::Interrupt;
 use std::sync::Arc;
@@ -20,16 +21,16 @@ impl Probe {
         Probe { document: Vec::new(), offsets: Offsets::new(), spare: Spare::default(), now, interrupt }
     }
 
-    /// Calls `act` with an event that has the value of a class in a slot, and nothing else; none where it is not known.
+    /// Calls `act` with an event that has the value of a class at a path, and nothing else; none where it is not known.
     pub(crate) fn with<'a, T>(
         &'a mut self,
         class: &Class<'_>,
-        slot: usize,
+        path: &KeyPath,
         names: &[Box<str>],
         (instant, arrival): (u64, u64),
         act: impl FnOnce(&mut Scope<'a>) -> T,
     ) -> Option<T> {
-        if !class.write(names.get(slot)?, &mut self.document) {
+        if !class.write(names.get(path.slot)?, &path.inside, &mut self.document) {
             return None;
         }
         let document = self.offsets.scan_trusted(&self.document).ok()?;

@@ -2,12 +2,14 @@
 
 use super::classes::{Class, Scalar, classes};
 use super::condition::{Alone, Condition, Form, Head, Place, Sought};
+use super::key_path::{KeyPath, is_absent, only_path};
 use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
 use crate::chunk::Order;
 use crate::error::ExecError;
+use crate::expr::Expr;
 use crate::interrupt::Interrupt;
 use crate::source::Block;
 use crate::statistics::{Key, Statistics};
@@ -18,8 +20,10 @@ use std::sync::Arc;
 /// Asks blocks what is known of them, and remembers what conditions came to over values met before: most blocks repeat them.
 pub(crate) struct Pruner {
     pushdown: Arc<Pushdown>,
-    /// For each condition on one slot, by its number.
+    /// For each condition on one value, by its number.
     memos: Vec<Memo>,
+    /// For the whole condition.
+    whole: Memo,
     probe: Probe,
 }
 
@@ -41,9 +45,10 @@ pub(crate) struct Settled {
     pub(crate) terms: Vec<bool>,
 }
 
-/// What a condition came to.
+/// What a condition came to over the values at a path.
 #[derive(Default)]
 struct Memo {
+    path: Option<KeyPath>,
     known: HashMap<Scalar, HashMap<Box<[u8]>, Outcomes>>,
     missing: Option<Outcomes>,
 }
@@ -81,7 +86,12 @@ impl Pruner {
     /// A pruner that knows of no values yet. `now` is what `Now()` answers. Once it is interrupted it concludes nothing.
     pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64, interrupt: &Arc<Interrupt>) -> Pruner {
         let memos = (0..pushdown.alone).map(|_| Memo::default()).collect();
-        Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now, interrupt.clone()) }
+        Pruner {
+            pushdown: pushdown.clone(),
+            memos,
+            whole: Memo::default(),
+            probe: Probe::new(now, interrupt.clone()),
+        }
     }
 
     /// What the block's columns and its statistics tell, if it has any.
@@ -93,7 +103,7 @@ impl Pruner {
         block: &dyn Block,
         statistics: Option<&Statistics<'_>>,
     ) -> Result<Verdict, ExecError> {
-        let Pruner { pushdown, memos, probe } = self;
+        let Pruner { pushdown, memos, probe, .. } = self;
         let Within { events, places } = within(block, &pushdown.places)?;
         let asks_arrivals = pushdown.condition.as_ref().is_some_and(Condition::asks_arrivals);
         let times = if asks_arrivals { block.times().map_err(ExecError::Source)? } else { None };
@@ -117,31 +127,24 @@ impl Pruner {
         Ok(Verdict { events, passes, settled: Settled { all: passes == Some(true), terms } })
     }
 
-    /// Whether events of a class of a slot's values pass; none where that is not certain, or depends on something else.
-    pub(crate) fn of_class(&mut self, slot: usize, class: &Class<'_>) -> Option<bool> {
-        match &self.pushdown.condition {
-            None => Some(true),
-            Some(Condition { alone: Some(alone), .. }) if alone.slot == slot => {
-                let memo = self.memos.get_mut(alone.number)?;
-                memo.outcomes(alone, class, &self.pushdown.names, &mut self.probe).passes()
-            }
-            Some(_) => None,
-        }
+    /// Whether events of a class of the values at a path pass, where the condition depends on nothing else; none where that is not certain.
+    pub(crate) fn of_class(&mut self, path: &KeyPath, class: &Class<'_>) -> Option<bool> {
+        let Pruner { pushdown, whole, probe, .. } = self;
+        let Some(filter) = &pushdown.filter else { return Some(true) };
+        whole.of(path).outcomes((path, filter), class, &pushdown.names, probe).passes()
     }
 
-    /// The slot that the condition depends on alone.
-    pub(crate) fn slot(&self) -> Option<usize> {
-        self.pushdown.condition.as_ref()?.alone.as_ref().map(|alone| alone.slot)
+    /// The value that the condition depends on alone, the inner one none where that is constant. What is known to be in no event is not counted.
+    pub(crate) fn only_path(&self, is_absent: &impl Fn(&KeyPath) -> bool) -> Option<Option<KeyPath>> {
+        match &self.pushdown.filter {
+            None => Some(None),
+            Some(filter) => only_path(filter, is_absent),
+        }
     }
 
     /// Whether keys of events are asked for.
     pub(crate) fn names_keys(&self) -> bool {
         !self.pushdown.names.is_empty()
-    }
-
-    /// Whether there is no condition.
-    pub(crate) fn is_unconditional(&self) -> bool {
-        self.pushdown.condition.is_none()
     }
 
     /// What evaluates expressions over the values of a class.
@@ -210,20 +213,43 @@ impl Asking<'_, '_> {
         }
     }
 
-    /// What the values of the slot let a condition come to; none where they are not known, or nothing follows from them.
+    /// What the values of one path let a condition come to; none where they are not known, or nothing follows from them.
     fn alone(&mut self, alone: &Alone) -> Option<Outcomes> {
         let statistics = self.statistics?;
+        let path = match &alone.path {
+            Some(path) => Some(path.clone()),
+            None => only_path(&alone.expr, &is_absent(statistics, self.names))?,
+        };
         let memo = self.memos.get_mut(alone.number)?;
-        let key = statistics.key(self.names.get(alone.slot)?);
+        let Some(path) = path else {
+            // No event has anything that it depends on.
+            return Some(memo.of_nothing(&alone.expr, self.names, self.probe));
+        };
+        let memo = memo.of(&path);
+        let key = path.key(statistics, self.names);
         let mut all = Outcomes::NONE;
         let known = classes(&key, statistics.events(), |class, tally| {
             // Once some may pass and some may not, no more is to be learnt.
             if tally.count > 0 && (all == Outcomes::NONE || all.passes().is_some()) {
-                all |= memo.outcomes(alone, &class, self.names, self.probe);
+                all |= memo.outcomes((&path, &alone.expr), &class, self.names, self.probe);
             }
         });
         (known && all.passes().is_some()).then_some(all)
     }
+}
+
+/// What an expression comes to for an event with a value of a class, and nothing else.
+fn evaluated(
+    (path, expr): (&KeyPath, &Expr),
+    class: &Class<'_>,
+    names: &[Box<str>],
+    probe: &mut Probe,
+) -> Outcomes {
+    let outcomes = probe.with(class, path, names, (0, 0), |scope| {
+        let value = Outcomes::of(&expr.eval(scope));
+        scope.failure.map_or(value, |_| Outcomes::ANY)
+    });
+    outcomes.unwrap_or(Outcomes::ANY)
 }
 
 /// The first of so many places for which it is not so, where it is not for all that follow.
@@ -240,25 +266,35 @@ fn partition_point(count: usize, is_so: impl Fn(usize) -> bool) -> usize {
 }
 
 impl Memo {
+    /// What is remembered of this path; of one at a time.
+    fn of(&mut self, path: &KeyPath) -> &mut Memo {
+        if self.path.as_ref() != Some(path) {
+            *self = Memo { path: Some(path.clone()), ..Memo::default() };
+        }
+        self
+    }
+
+    /// What it came to for an event that has nothing.
+    fn of_nothing(&mut self, expr: &Expr, names: &[Box<str>], probe: &mut Probe) -> Outcomes {
+        match self.missing {
+            Some(known) => known,
+            None => {
+                let path = KeyPath::default();
+                *self.missing.insert(evaluated((&path, expr), &Class::Missing, names, probe))
+            }
+        }
+    }
+
     fn outcomes(
         &mut self,
-        alone: &Alone,
+        (path, expr): (&KeyPath, &Expr),
         class: &Class<'_>,
         names: &[Box<str>],
         probe: &mut Probe,
     ) -> Outcomes {
-        let evaluated = |probe: &mut Probe| {
-            let outcomes = probe.with(class, alone.slot, names, (0, 0), |scope| {
-                let value = Outcomes::of(&alone.expr.eval(scope));
-                scope.failure.map_or(value, |_| Outcomes::ANY)
-            });
-            outcomes.unwrap_or(Outcomes::ANY)
-        };
+        let evaluated = |probe: &mut Probe| evaluated((path, expr), class, names, probe);
         match class {
-            Class::Missing => match self.missing {
-                Some(known) => known,
-                None => *self.missing.insert(evaluated(probe)),
-            },
+            Class::Missing => self.of_nothing(expr, names, probe),
             Class::Known(scalar, text) => {
                 let known = self.known.entry(*scalar).or_default();
                 if let Some(known) = known.get(*text) {
@@ -272,7 +308,7 @@ impl Memo {
                 outcomes
             }
             Class::Strings(_) | Class::Numbers(_) | Class::Arrays | Class::Objects => {
-                unlisted(&alone.expr, class)
+                unlisted(path, expr, class)
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::parameters::Parameters;
 use crate::places::Places;
 use crate::plan::{Input, Plan};
 use crate::source::Block;
-use crate::statistics::{Statistics, collect_statistics};
+use crate::statistics::{Statistics, collect_statistics, collect_surveyed_statistics};
 use crate::stored;
 use crate::stored::{SourceError, Times};
 use crate::{optimizer, parser, planner};
@@ -108,6 +108,14 @@ const CONDITIONS: [&str; 65] = [
     "@Timestamp <> 5 and a is not null",
 ];
 
+/// Which statistics a block has.
+#[derive(Clone, Copy)]
+enum Told {
+    Nothing,
+    OfText,
+    OfColumns,
+}
+
 struct Events {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
@@ -118,6 +126,11 @@ struct Events {
 impl Events {
     /// Events with these instants and documents.
     fn new(events: &[(u64, String)]) -> Events {
+        Events::told(events, Told::OfText)
+    }
+
+    /// The same, with other statistics.
+    fn told(events: &[(u64, String)], told: Told) -> Events {
         let (mut documents, mut ends) = (Vec::new(), Vec::new());
         for (_, document) in events {
             documents.extend_from_slice(document.as_bytes());
@@ -125,7 +138,24 @@ impl Events {
             documents.push(b'\n');
         }
         let mut statistics = Vec::new();
-        collect_statistics(&documents, &ends, &mut statistics);
+        match told {
+            Told::Nothing => {}
+            Told::OfText => collect_statistics(&documents, &ends, &mut statistics),
+            Told::OfColumns => {
+                let each: Vec<tamias_shred::Event<'_>> = events
+                    .iter()
+                    .map(|(instant, document)| tamias_shred::Event {
+                        instant: *instant,
+                        arrival: 0,
+                        document: document.as_bytes(),
+                    })
+                    .collect();
+                let mut survey = |survey: Option<&tamias_shred::Survey<'_>>| {
+                    collect_surveyed_statistics(survey.unwrap(), documents.len(), &mut statistics);
+                };
+                tamias_shred::Encoder::new().unwrap().encode_surveyed(&each, &mut survey).unwrap();
+            }
+        }
         let instants = events.iter().map(|(instant, _)| instant.to_le_bytes()).collect();
         Events { documents, ends: ends.into_iter().map(u32::to_le_bytes).collect(), instants, statistics }
     }
@@ -191,22 +221,22 @@ struct Said {
 }
 
 /// Holds all that is said of a block against the evaluator.
-fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics: bool, said: &mut Said) {
+fn check(plan: &Plan, condition: &str, events: &[(u64, String)], told: Told, said: &mut Said) {
     let pushdown: &Arc<Pushdown> = plan.pushdown.as_ref().unwrap();
     let passes = evaluated(plan, events);
-    let told = || format!("where {condition}: {events:?}");
+    let shown = || format!("where {condition}: {events:?}");
     for ((instant, _), passes) in events.iter().zip(&passes) {
-        assert!(!passes || pushdown.period.contains(instant), "{}", told());
+        assert!(!passes || pushdown.period.contains(instant), "{}", shown());
     }
-    let block = Events::new(events);
-    let statistics = Statistics::parse(&block.statistics).filter(|_| with_statistics);
+    let block = Events::told(events, told);
+    let statistics = Statistics::parse(&block.statistics);
     let verdict =
         Pruner::new(pushdown, 0, &Arc::new(Interrupt::new(None))).of(&block, statistics.as_ref()).unwrap();
     let within = &passes[verdict.events.clone()];
     assert_eq!(within.iter().filter(|passes| **passes).count(), passes.iter().filter(|p| **p).count());
     match verdict.passes {
-        Some(false) => assert!(!within.contains(&true), "none passes: {}", told()),
-        Some(true) => assert!(!within.contains(&false), "all pass: {}", told()),
+        Some(false) => assert!(!within.contains(&true), "none passes: {}", shown()),
+        Some(true) => assert!(!within.contains(&false), "all pass: {}", shown()),
         None => {}
     }
     said.none += usize::from(verdict.passes == Some(false));
@@ -217,8 +247,8 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics
         assert_eq!(found.len(), passes.len());
         for (found, passes) in found.iter().zip(passes) {
             match found {
-                Match::No => assert!(!passes, "no: {}", told()),
-                Match::Yes => assert!(passes, "yes: {}", told()),
+                Match::No => assert!(!passes, "no: {}", shown()),
+                Match::Yes => assert!(passes, "yes: {}", shown()),
                 Match::Maybe => {}
             }
         }
@@ -253,10 +283,45 @@ fn what_is_said_of_blocks_with_values_told_one_by_one_is_true() {
     for condition in CONDITIONS {
         let plan = plan(condition);
         for events in pairs() {
-            check(&plan, condition, &events, true, &mut Said::default());
-            check(&plan, condition, &events, false, &mut Said::default());
+            check(&plan, condition, &events, Told::OfText, &mut Said::default());
+            check(&plan, condition, &events, Told::Nothing, &mut Said::default());
         }
     }
+}
+
+/// Conditions on a value within an object, and on the key that is spelled like its path, held against events that have it in several ways.
+#[test]
+fn what_is_said_of_nested_paths_is_true() {
+    let key = regex::Regex::new(r"\ba\b").unwrap();
+    let within = |value: &str| match value {
+        "" => r#"{"o":{"q":1}}"#.to_owned(),
+        value => format!(r#"{{"o":{{"p":{value}}},"b":"x"}}"#),
+    };
+    let ways: [&dyn Fn(&str) -> String; 4] = [
+        &within,
+        &|value| format!(r#"{{"o":{}}}"#, if value.is_empty() { "{}" } else { value }),
+        &|value| format!(r#"{{"o.p":{}}}"#, if value.is_empty() { "null" } else { value }),
+        &|value| format!(r#"{{"o":[{{"p":{}}}]}}"#, if value.is_empty() { "0" } else { value }),
+    ];
+    let mut said = Said::default();
+    for condition in CONDITIONS {
+        let condition = key.replace_all(condition, "o.p");
+        let plan = plan(&condition);
+        for first in VALUES {
+            check(&plan, &condition, &vec![(5, within(first)); 20], Told::OfColumns, &mut said);
+            for (number, way) in ways.iter().enumerate() {
+                for second in VALUES.iter().skip(number).step_by(3) {
+                    let events = [(4, within(first)), (5, way(second))];
+                    check(&plan, &condition, &events, Told::OfColumns, &mut Said::default());
+                }
+            }
+        }
+        for values in unlisted() {
+            let events: Vec<(u64, String)> = (4..).zip(values.iter().map(|value| within(value))).collect();
+            check(&plan, &condition, &events, Told::OfColumns, &mut Said::default());
+        }
+    }
+    assert!(said.none > 550 && said.all > 250, "{} {}", said.none, said.all);
 }
 
 /// Values that are more than statistics list: texts, short or long, and numbers.
@@ -283,7 +348,7 @@ fn what_is_said_of_blocks_with_values_not_told_one_by_one_is_true() {
             let statistics = Statistics::parse(&block.statistics).unwrap();
             assert_eq!(statistics.events() as usize, events.len());
             for condition in CONDITIONS {
-                check(&plan(condition), condition, &events, true, &mut said);
+                check(&plan(condition), condition, &events, Told::OfText, &mut said);
             }
         }
     }
@@ -300,7 +365,7 @@ fn each_form_says_what_it_can() {
         for value in VALUES {
             // The last events of a block, which the search does not decide, are some of these.
             let events = vec![(5, document(value, r#""x""#)); 20];
-            check(&plan, condition, &events, true, &mut said);
+            check(&plan, condition, &events, Told::OfText, &mut said);
         }
         let Said { none, all, no, yes } = said;
         table.push_str(&format!("{none:4} {all:3} {no:3} {yes:3}  {condition}\n"));

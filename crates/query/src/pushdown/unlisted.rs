@@ -1,6 +1,7 @@
 //! What expressions come to over values that statistics do not tell one by one.
 
 use super::classes::Class;
+use super::key_path::KeyPath;
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, Set, holds, unlike};
@@ -8,15 +9,17 @@ use crate::statistics::spelled;
 use crate::value::{Number, Value};
 use std::cmp::Ordering;
 
-/// What an expression comes to for values that are not told one by one.
-pub(super) fn unlisted(expr: &Expr, class: &Class<'_>) -> Outcomes {
-    let is_value = |expr: &Expr| matches!(expr, Expr::Slot(_) | Expr::BuiltIn(Computed::Level { .. }));
+/// What an expression comes to for values that are not told one by one, of the path that it depends on.
+pub(super) fn unlisted(path: &KeyPath, expr: &Expr, class: &Class<'_>) -> Outcomes {
+    let is_value = |expr: &Expr| {
+        matches!(expr, Expr::BuiltIn(Computed::Level { .. })) || KeyPath::of(expr).as_ref() == Some(path)
+    };
     let is_text = matches!(class, Class::Strings(_));
     match expr {
         expr if is_value(expr) => Outcomes::OTHER,
-        Expr::And(terms) => Outcomes::all(terms.iter().map(|term| unlisted(term, class))),
-        Expr::Or(terms) => Outcomes::any(terms.iter().map(|term| unlisted(term, class))),
-        Expr::Not(of) => unlisted(of, class).negated(),
+        Expr::And(terms) => Outcomes::all(terms.iter().map(|term| unlisted(path, term, class))),
+        Expr::Or(terms) => Outcomes::any(terms.iter().map(|term| unlisted(path, term, class))),
+        Expr::Not(of) => unlisted(path, of, class).negated(),
         Expr::Constant(value) => Outcomes::of(value),
         Expr::IsNull(of, negated) if is_value(of) => Outcomes::from(*negated),
         Expr::Call { function, arguments, .. }

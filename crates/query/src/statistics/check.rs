@@ -8,7 +8,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use super::layout::{PACKED_VERSION, VERSION};
+use super::layout::{PACKED_VERSION, STEP, VERSION};
 use super::packed::unpacked;
 use super::read::{KeyFacts, Statistics};
 use report::{Member, expect, shown};
@@ -79,6 +79,7 @@ fn check(documents: &[u8], ends: &[[u8; 4]], statistics: &[u8]) -> Result<(), St
     let mut block = Block {
         documents: &scanned,
         is_complete: statistics.is_complete(),
+        has_all_paths: statistics.has_all_paths(),
         members: told.iter().map(|(name, _)| (*name, Vec::new())).collect(),
     };
     block.read(&statistics)?;
@@ -105,6 +106,8 @@ struct Block<'d> {
     documents: &'d [Document<'d>],
     /// What is not listed is not there.
     is_complete: bool,
+    /// The same of nested paths.
+    has_all_paths: bool,
     /// By the names that the statistics list, in the order of the events.
     members: BTreeMap<&'d [u8], Vec<Member<'d>>>,
 }
@@ -118,6 +121,37 @@ impl<'d> Block<'d> {
                 statistics.flat().get(event as usize / 8).is_some_and(|bits| bits >> (event % 8) & 1 == 1);
             if flat && !is_flat {
                 return Err(format!("event {event}: flat in the statistics, not in the documents"));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        name: &[u8],
+        event: u32,
+        value: &Value<'d>,
+        must_be_listed: bool,
+    ) -> Result<(), String> {
+        match self.members.get_mut(name) {
+            Some(members) => members.push(Member { event, value: value.raw() }),
+            None if must_be_listed => {
+                return Err(format!("key \"{}\": in event {event}, and not in the statistics", shown(name)));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Collects what stands at paths below a value, however deep.
+    fn read_inside(&mut self, name: &[u8], event: u32, value: &Value<'d>) -> Result<(), String> {
+        let mut left = vec![(name.to_vec(), *value)];
+        while let Some((name, value)) = left.pop() {
+            let Value::Map(map) = value else { continue };
+            for (key, value) in map.entries() {
+                let path = [name.as_slice(), &[STEP], key.raw()].concat();
+                self.add(&path, event, &value, self.has_all_paths)?;
+                left.push((path, value));
             }
         }
         Ok(())
@@ -139,16 +173,8 @@ impl<'d> Block<'d> {
             if statistics.never_nested() && matches!(value, Value::Map(_) | Value::Array(_)) {
                 return Err(format!("event {event}: an object or array, where the statistics tell of none"));
             }
-            match self.members.get_mut(name) {
-                Some(members) => members.push(Member { event, value: value.raw() }),
-                None if self.is_complete => {
-                    return Err(format!(
-                        "key \"{}\": in event {event}, and not in the statistics",
-                        shown(name)
-                    ));
-                }
-                None => {}
-            }
+            self.add(name, event, &value, self.is_complete)?;
+            self.read_inside(name, event, &value)?;
         }
         names.sort_unstable();
         Ok(is_flat && names.array_windows().all(|[one, next]| one != next))

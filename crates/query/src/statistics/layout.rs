@@ -1,5 +1,7 @@
 //! The fixed parts of the format, and its limits.
 
+use std::borrow::Cow;
+
 /// The first byte. What another version wrote is not understood, and nothing is known then.
 pub(super) const VERSION: u8 = 1;
 /// The first byte of those that are packed.
@@ -13,6 +15,10 @@ pub(super) mod flags {
     pub(crate) const INCOMPLETE: u8 = 1;
     /// A document holds an object or array.
     pub(crate) const NESTED: u8 = 2;
+    /// Nested paths are listed beside keys.
+    pub(crate) const PATHS: u8 = 4;
+    /// There are nested paths that are not listed.
+    pub(crate) const PATHS_INCOMPLETE: u8 = 8;
 }
 
 /// Flags of a key.
@@ -35,9 +41,20 @@ pub(super) mod key_flags {
     pub(crate) const ELSEWHERE: u8 = 128;
 }
 
-/// The most keys that are listed.
+/// Between the keys of a path. No key holds that byte as it is stored.
+pub(super) const STEP: u8 = 0;
+
+/// The name under which a path is listed: its keys as they are stored, with [`STEP`] between them.
+pub(super) fn name_of<'k>(keys: &[&'k [u8]]) -> Cow<'k, [u8]> {
+    match keys {
+        [key] => Cow::Borrowed(key),
+        keys => Cow::Owned(keys.join(&STEP)),
+    }
+}
+
+/// The most keys that are listed, and the most nested paths.
 pub(super) const KEYS_MAX: usize = 512;
-/// The longest key that is listed, in bytes as it is stored.
+/// The longest key or path that is listed, in bytes as it is stored.
 pub(super) const NAME_BYTES_MAX: usize = 256;
 /// HEURISTIC: the most distinct values of a kind that are listed.
 pub(super) const LISTED_MAX: usize = 64;

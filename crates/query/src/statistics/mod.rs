@@ -7,6 +7,7 @@
 
 mod check;
 mod collect;
+mod columns;
 mod facts;
 mod filter;
 mod hash;
@@ -26,6 +27,7 @@ mod write;
 mod tests;
 
 pub use check::{FalseStatistics, check_statistics};
+pub use columns::collect_surveyed_statistics;
 pub use packed::{pack_statistics, unpack_statistics};
 pub(crate) use read::{Extreme, Key, Listed, Statistics, Sum, Tally, Values, spelled};
 pub use texts::statistics_texts;

@@ -88,17 +88,32 @@ impl<'d> Numbers<'d> {
 
     #[inline(always)]
     fn add_to_sum(&mut self, text: &'d [u8], event: u32, count: u32, digits: Option<(i64, u32)>) {
-        let Some((significand, scale)) = digits else { return self.add_other(text, event, count) };
+        match digits {
+            Some((significand, scale)) => self.add_significand(significand, scale, count, || text, || event),
+            None => self.add_other(text, event, count),
+        }
+    }
+
+    /// Takes in a number of few digits, as often as it comes. How it is spelled, and in which event, is asked of extremes alone.
+    #[inline(always)]
+    pub(super) fn add_significand(
+        &mut self,
+        significand: i64,
+        scale: u32,
+        count: u32,
+        text: impl Fn() -> &'d [u8],
+        event: impl Fn() -> u32,
+    ) {
         let scale = self.scale(scale);
         scale.has_sum = true;
         scale.sum += i128::from(significand) * i128::from(count);
         if significand < scale.least {
             scale.least = significand;
-            scale.range.0 = Extreme { text, event };
+            scale.range.0 = Extreme { text: text(), event: event() };
         }
         if significand > scale.greatest {
             scale.greatest = significand;
-            scale.range.1 = Extreme { text, event };
+            scale.range.1 = Extreme { text: text(), event: event() };
         }
     }
 
@@ -113,7 +128,7 @@ impl<'d> Numbers<'d> {
 
     /// Takes in a number of many digits, or with an exponent.
     #[inline(never)]
-    fn add_other(&mut self, text: &'d [u8], event: u32, count: u32) {
+    pub(super) fn add_other(&mut self, text: &'d [u8], event: u32, count: u32) {
         let new = Extreme { text, event };
         match &mut self.others {
             None => self.others = Some((new, new)),

@@ -2,7 +2,7 @@
 
 use super::filter;
 use super::hash::hash;
-use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, flags, key_flags};
+use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, STEP, VERSION, flags, key_flags};
 use crate::source::Block;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -22,7 +22,7 @@ pub(crate) struct Statistics<'b> {
     flat: &'b [u8],
 }
 
-/// What is known of a key of the top level.
+/// What is known of a key of the top level, or of a nested path.
 #[expect(clippy::large_enum_variant, reason = "what is known of one key is read at once, and never stored")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Key<'b> {
@@ -184,22 +184,56 @@ impl<'b> Statistics<'b> {
 
     /// What is known of a key, given as text. Takes time logarithmic in the number of keys.
     pub(crate) fn key(&self, name: &str) -> Key<'b> {
-        let Some(name) = spelled(name) else { return Key::Unknown };
+        match spelled(name) {
+            Some(name) => self.find(&name, self.is_complete()),
+            None => Key::Unknown,
+        }
+    }
+
+    /// What is known of a path, given as the keys on the way to it: of its values, if it is reached through objects in all events that have it.
+    pub(crate) fn path(&self, keys: &[&str]) -> Key<'b> {
+        let of_first = match keys {
+            [] => return Key::Unknown,
+            [first, ..] => self.key(first),
+        };
+        if keys.len() == 1 {
+            return of_first;
+        }
+        let holds_nothing = match of_first {
+            Key::Absent => true,
+            Key::Present(KeyFacts { values: Some(values), .. }) => values.maps == 0,
+            Key::Present(_) | Key::Unknown => false,
+        };
+        if holds_nothing {
+            return Key::Absent;
+        }
+        let spelled: Option<Vec<Cow<'_, [u8]>>> = keys.iter().map(|key| spelled(key)).collect();
+        let Some(spelled) = spelled else { return Key::Unknown };
+        self.find(&spelled.join(&STEP), self.has_all_paths())
+    }
+
+    /// What is known under a name. `is_complete`: what is not listed is in no event.
+    fn find(&self, name: &[u8], is_complete: bool) -> Key<'b> {
         let (mut low, mut high) = (0, self.offsets.len());
         while low < high {
             let middle = low + (high - low) / 2;
             let Some((found, mut record)) = self.record(middle) else { return Key::Unknown };
-            match found.cmp(&*name) {
+            match found.cmp(name) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return self.facts(found, &mut record).map_or(Key::Unknown, Key::Present),
             }
         }
-        if self.is_complete() { Key::Absent } else { Key::Unknown }
+        if is_complete { Key::Absent } else { Key::Unknown }
     }
 
-    /// All keys that are listed, in the order in which they are; none in place of one that cannot be read.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
+    /// The names of the keys that are listed, without nested ones.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'b [u8]> {
+        self.keys().flatten().map(|(name, _)| name).filter(|name| !name.contains(&STEP))
+    }
+
+    /// All keys and paths that are listed, in the order in which they are; none in place of one that cannot be read.
+    pub(super) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
         (0..self.offsets.len()).map(|number| {
             let (name, mut record) = self.record(number)?;
             Some((name, self.facts(name, &mut record)?))
@@ -209,6 +243,11 @@ impl<'b> Statistics<'b> {
     /// Whether a key that is not listed is in no event.
     pub(super) fn is_complete(&self) -> bool {
         self.flags & flags::INCOMPLETE == 0
+    }
+
+    /// Whether the same is true of nested paths.
+    pub(super) fn has_all_paths(&self) -> bool {
+        self.flags & (flags::PATHS | flags::PATHS_INCOMPLETE) == flags::PATHS
     }
 
     /// Whether each byte between the offsets and the filter belongs to the record of one key, so that all of them can be told.

@@ -75,15 +75,20 @@ impl<'d> Strings<'d> {
             let listed =
                 strings(0).take_while(|&((start, end), event)| list.add(documents, start, end, event));
             count = listed.count();
-            if strings(count).next().is_some() {
-                self.end_list(recent);
+            if strings(count).next().is_some()
+                && let Some(listed) = self.list.take()
+                && self.end_list(&listed)
+            {
+                for text in listed.entries.iter().map(|entry| entry.text.bytes) {
+                    self.keep_once(text, 0, text.len(), recent);
+                }
             }
         }
         if self.list.is_none() {
             count += match self.is_wanted {
-                true => {
-                    strings(count).map(|((start, end), _)| self.keep(documents, start, end, recent)).count()
-                }
+                true => strings(count)
+                    .map(|((start, end), _)| self.keep_once(documents, start, end, recent))
+                    .count(),
                 false => strings(count).count(),
             };
         }
@@ -91,29 +96,37 @@ impl<'d> Strings<'d> {
         count
     }
 
-    /// The list is full: from now on strings are kept for the filter, if they are worth it.
-    fn end_list(&mut self, recent: &mut Recent) {
-        let listed = self.list.take().map(|list| list.entries).unwrap_or_default();
+    /// The list is full, and let go: whether strings are kept for the filter from now on, which they are if they are worth it.
+    pub(super) fn end_list(&mut self, list: &List<'_>) -> bool {
+        let listed = &list.entries;
         let bytes: usize = listed.iter().map(|entry| entry.text.bytes.len()).sum();
         let is_instant = |text| std::str::from_utf8(text).is_ok_and(|text| text.parse::<Instant>().is_ok());
         let are_times = !listed.is_empty() && listed.iter().all(|entry| is_instant(entry.text.bytes));
         self.is_wanted = !are_times && bytes <= listed.len() * MEAN_BYTES_MAX;
         if self.is_wanted {
             self.hashes.reserve(HASHES);
-            for text in listed.iter().map(|entry| entry.text.bytes) {
-                self.keep(text, 0, text.len(), recent);
-            }
         }
+        self.is_wanted
     }
 
+    /// Keeps a string for the filter, unless that was done lately.
     #[inline(always)]
-    fn keep(&mut self, documents: &[u8], start: usize, end: usize, recent: &mut Recent) {
+    fn keep_once(&mut self, documents: &[u8], start: usize, end: usize, recent: &mut Recent) {
         let Some(text) = documents.get(start..end).filter(|text| text.len() <= FILTERED_BYTES_MAX) else {
             return;
         };
         let hash = hash(self.seed, text);
         if !recent.knows(hash) {
             self.hashes.push(hash);
+            self.bytes += text.len();
+        }
+    }
+
+    /// Keeps a string for the filter.
+    #[inline(always)]
+    pub(super) fn keep(&mut self, text: &[u8]) {
+        if text.len() <= FILTERED_BYTES_MAX {
+            self.hashes.push(hash(self.seed, text));
             self.bytes += text.len();
         }
     }

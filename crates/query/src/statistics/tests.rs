@@ -12,7 +12,7 @@ use tamias_json::search::Needle;
 use tamias_json::validate::{Limits, minify_object};
 
 /// The members of a document in their order, duplicates included; each value keeps its text.
-struct Members(Vec<(String, Box<RawValue>)>);
+pub(super) struct Members(pub(super) Vec<(String, Box<RawValue>)>);
 
 impl<'de> serde::Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
@@ -62,11 +62,11 @@ fn facts<'b>(statistics: &Statistics<'b>, name: &str) -> KeyFacts<'b> {
 
 /// What the events of a block say of a key, read plainly.
 #[derive(Default)]
-struct Plain {
-    events: BTreeSet<u32>,
-    is_repeated: bool,
+pub(super) struct Plain {
+    pub(super) events: BTreeSet<u32>,
+    pub(super) is_repeated: bool,
     /// By its text: the events that have the value.
-    values: BTreeMap<String, Vec<u32>>,
+    pub(super) values: BTreeMap<String, Vec<u32>>,
 }
 
 fn plain(documents: &[u8]) -> (u32, BTreeMap<String, Plain>) {
@@ -84,7 +84,7 @@ fn plain(documents: &[u8]) -> (u32, BTreeMap<String, Plain>) {
 }
 
 /// Honest statistics are not found to be false.
-fn check_own(documents: &[u8], ends: &[u32], statistics: &[u8]) {
+pub(super) fn check_own(documents: &[u8], ends: &[u32], statistics: &[u8]) {
     let ends: Vec<[u8; 4]> = ends.iter().map(|end| end.to_le_bytes()).collect();
     assert_eq!(check_statistics(documents, &ends, statistics), Ok(()));
 }
@@ -186,7 +186,7 @@ fn check_plain(name: &str, plain: &Plain, statistics: &Statistics<'_>, documents
 }
 
 /// What is told of a key's values is what they are.
-fn check_values(name: &str, plain: &Plain, values: Values<'_>, events: u32) {
+pub(super) fn check_values(name: &str, plain: &Plain, values: Values<'_>, events: u32) {
     let of = |first: &[char]| -> Vec<(&String, &Vec<u32>)> {
         plain.values.iter().filter(|(text, _)| text.starts_with(first)).collect()
     };
@@ -243,7 +243,7 @@ fn check_values(name: &str, plain: &Plain, values: Values<'_>, events: u32) {
 }
 
 /// Pieces that are unkind when they stand beside each other.
-fn key() -> impl Strategy<Value = String> {
+pub(super) fn key() -> impl Strategy<Value = String> {
     let names = [
         "Elapsed",
         "a",
@@ -311,7 +311,7 @@ fn scalar() -> impl Strategy<Value = String> {
     ]
 }
 
-fn value() -> impl Strategy<Value = String> {
+pub(super) fn value() -> impl Strategy<Value = String> {
     scalar().prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             prop::collection::vec((key(), inner.clone()), 0..3).prop_map(|members| object(&members)),
@@ -320,7 +320,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-fn object(members: &[(String, String)]) -> String {
+pub(super) fn object(members: &[(String, String)]) -> String {
     let members: Vec<String> = members
         .iter()
         .map(|(key, value)| format!("{}:{value}", serde_json::to_string(key).unwrap()))

@@ -205,8 +205,8 @@ impl Look for Told<'_, '_> {
 
     fn names(&self, each: &mut dyn FnMut(&str)) {
         // Nothing is shown of deleted events.
-        let names = self.0.keys().flatten().filter(|_| !self.0.tell_deleted());
-        names.for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
+        let names = self.0.names().filter(|_| !self.0.tell_deleted());
+        names.for_each(|name| each(&String::from_utf8_lossy(name)));
     }
 }
 

@@ -7,6 +7,7 @@ use tamias_query::{
     Block, ColumnBlock, Direction, Documents, Query, ReadFrame, Rows, RunOptions, Source, SourceError, Stats,
     Times,
 };
+use tamias_shred::Encoder;
 
 #[derive(Clone)]
 pub(crate) struct Event {
@@ -69,9 +70,20 @@ impl MemoryBlock {
         };
         let events: Vec<tamias_shred::Event<'_>> = (0..self.ends.len()).map(event).collect();
         // A block of text may have more events than a group.
-        let Ok(encoded) = tamias_shred::encode(&events) else { return self.clone() };
+        let mut statistics = self.statistics.clone();
+        let encoded = Encoder::new().unwrap().encode_surveyed(&events, &mut |survey| {
+            statistics.clear();
+            match survey {
+                Some(survey) => {
+                    let bytes = self.documents.len();
+                    tamias_query::collect_surveyed_statistics(survey, bytes, &mut statistics);
+                }
+                None => statistics.extend_from_slice(&self.statistics),
+            }
+        });
+        let Ok(encoded) = encoded else { return self.clone() };
         let columns = ColumnBlock::open(&encoded.directory, Box::new(Frames(encoded.frames))).unwrap();
-        MemoryBlock { columns: Some(Arc::new(columns)), ..self.clone() }
+        MemoryBlock { columns: Some(Arc::new(columns)), statistics, ..self.clone() }
     }
 
     /// The block in columns that have other events too, which are deleted: some stand by themselves, some several together, at the beginning and the end as well. What they

@@ -589,3 +589,42 @@ fn of_a_key_that_comes_twice_in_an_object_each_value_may_have_a_text() {
         assert_eq!(rows.lines().count(), found, "{text}: {rows}");
     }
 }
+
+#[test]
+fn what_is_asked_of_nested_values_is_answered_by_statistics_of_columns() {
+    let cities = ["Berlin", "Graz", "Oslo"];
+    let event = |n: u64| {
+        let document = match n % 5 {
+            4 => r#"{"Actor":null}"#.to_owned(),
+            _ => format!(
+                r#"{{"Actor":{{"Age":{},"Address":{{"City":"{}"}}}}}}"#,
+                20 + n % 7,
+                cities[n as usize % 3]
+            ),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..60).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for text in [
+        "select count(*) from stream where Actor.Address.City = 'Berlin'",
+        "select count(*) from stream where Actor.Address.City <> 'Berlin' ci and Actor.Address.City like '%o'",
+        "select count(*) from stream where Actor.Age > 22 and not (Actor.Age >= 26)",
+        "select count(*), first(Actor.Age) from stream group by Actor.Address.City",
+        "select sum(Actor.Age), min(Actor.Age), max(Actor.Age), mean(Actor.Age) from stream",
+        "select count(Actor.Address.City), count(distinct(Actor.Address.City)) from stream",
+    ] {
+        agree(&memory, text);
+        let answered = memory.in_columns().run(&Query::prepare(text).unwrap(), RunOptions::default()).1;
+        let is_of_one_value = !text.contains("first(Actor.Age)");
+        assert_eq!(answered.blocks_answered, u64::from(is_of_one_value), "{text}");
+    }
+    for text in
+        ["Actor.Address.City = 'Rome'", "Actor.Age < 20", "Actor.Address.Street = 'Ring'", "Actor.Age.x = 1"]
+    {
+        let text = format!("select @Data from stream where {text}");
+        agree(&memory, &text);
+        let skipped = memory.in_columns().run(&Query::prepare(&text).unwrap(), RunOptions::default()).1;
+        assert_eq!(skipped.blocks_skipped, 1, "{text}");
+    }
+}

@@ -58,12 +58,6 @@ impl Recipe<'_> {
             let checksum = checksum(self.seed, &[&bytes]);
             MadePart { name: name.to_owned(), bytes, checksum }
         };
-        let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let mut statistics = Vec::new();
-        self.codec.collect(&run.documents, &ends, &mut statistics);
-        if statistics.len() > STATISTICS_BYTES_MAX {
-            statistics.clear();
-        }
         let entry = BlockEntry {
             first,
             last,
@@ -73,14 +67,12 @@ impl Recipe<'_> {
         };
         let numbers = || run.arrivals.iter().map(|arrival| u64::from_le_bytes(*arrival));
         let arrivals = (numbers().min()?, numbers().max()?);
-        let encoded = match self.layout {
+        let mut encoded = match self.layout {
             Layout::Text => None,
             Layout::Columns => self.codec.encode(run.times(), run.lent()).filter(|parts| are_named(parts)),
         };
         let columns = encoded.is_some();
-        if columns {
-            statistics = self.codec.pack(statistics);
-        }
+        let statistics = self.statistics(encoded.as_mut(), run);
         let (body, keys) = match encoded {
             Some(parts) => {
                 let parts = parts.into_iter().map(|NamedPart { name, bytes }| part(&name, bytes));
@@ -95,11 +87,28 @@ impl Recipe<'_> {
         let tail = keys.into_iter().chain([part(part::STATISTICS, statistics)]).collect();
         Some(Made { entry, arrivals, columns, body, tail })
     }
+
+    /// The statistics that were made with the columns, which are taken from these; or of the documents.
+    fn statistics(&self, columns: Option<&mut Vec<NamedPart>>, run: &Run) -> Vec<u8> {
+        let is_theirs = |part: &NamedPart| part.name == part::STATISTICS;
+        let theirs =
+            columns.and_then(|parts| Some(parts.swap_remove(parts.iter().position(is_theirs)?).bytes));
+        let mut statistics = theirs.unwrap_or_else(|| {
+            let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+            let mut statistics = Vec::new();
+            self.codec.collect(&run.documents, &ends, &mut statistics);
+            statistics
+        });
+        if statistics.len() > STATISTICS_BYTES_MAX {
+            statistics.clear();
+        }
+        statistics
+    }
 }
 
 /// Whether each part can be found by its name.
 fn are_named(parts: &[NamedPart]) -> bool {
-    let own = [part::DOCUMENTS, part::KEYS, part::STATISTICS];
+    let own = [part::DOCUMENTS, part::KEYS];
     let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     names.len() == parts.len() && names.iter().all(|name| name.len() <= 255 && !own.contains(name))
 }

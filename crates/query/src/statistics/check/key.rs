@@ -1,6 +1,7 @@
 //! What statistics tell of one key, held against the members of that name.
 
 use super::report::{Member, expect, shown};
+use crate::statistics::layout::STEP;
 use crate::statistics::read::{Extreme, KeyFacts, Listed, Sum, Tally, Values};
 use crate::value::Number;
 use memchr::memmem;
@@ -52,6 +53,9 @@ fn check_places(
         (false, Some(elsewhere)) => elsewhere.collect(),
         (false, None) => return Ok(()),
     };
+    if name.contains(&STEP) {
+        return Err("where the bytes of a nested path stand is told, which only is of keys".to_owned());
+    }
     let needle = [b"\"", name, b"\":"].concat();
     let finder = memmem::Finder::new(&needle);
     for (event, document) in (0..).zip(documents) {

@@ -66,8 +66,8 @@ pub(crate) fn bare_path(expr: &Expr, is_absent: &impl Fn(&KeyPath) -> bool) -> O
 pub(crate) fn only_of(one: Option<KeyPath>, other: Option<KeyPath>) -> Option<Option<KeyPath>> {
     match (one, other) {
         (Some(mut one), Some(other)) => {
-            let is_same = |(one, other): &(&Box<str>, &Box<str>)| one == other;
-            let common = one.inside.iter().zip(&other.inside).take_while(is_same).count();
+            let keys = one.inside.iter().zip(&other.inside);
+            let common = keys.take_while(|(one, other)| one == other).count();
             one.inside.truncate(common);
             (one.slot == other.slot).then_some(Some(one))
         }

@@ -1,6 +1,7 @@
 //! A batch that is larger than memory: it comes in pieces, and is kept as a whole or not at all.
 
 use std::fmt;
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::error::AppendError;
 use crate::event::Event;
@@ -34,6 +35,8 @@ pub struct Pieces<'s> {
     appended: Traffic,
     /// What comes later has this number or a higher one.
     next: u64,
+    /// Whoever gives a receipt has to know of every event that has a number.
+    _one_at_a_time: MutexGuard<'s, ()>,
 }
 
 impl fmt::Debug for Pieces<'_> {
@@ -43,10 +46,12 @@ impl fmt::Debug for Pieces<'_> {
 }
 
 impl Store {
-    /// Begins a batch that comes in pieces. Other threads can append meanwhile.
+    /// Begins a batch that comes in pieces. Other threads can append meanwhile. Sealing, deleting and erasing, and another such batch, wait until it is finished or dropped, so this thread
+    /// must not ask for them before.
     pub fn append_in_pieces(&self) -> Pieces<'_> {
         let (written, appended) = (Written::default(), Traffic::default());
-        Pieces { store: self, written, appended, next: 0 }
+        let one_at_a_time = self.inner.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        Pieces { store: self, written, appended, next: 0, _one_at_a_time: one_at_a_time }
     }
 }
 

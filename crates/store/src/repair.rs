@@ -25,6 +25,7 @@ use crate::io::{Directory, Disk, is_unreadable};
 use crate::log::{LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest, Renumbered, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
+use crate::named::unfinished;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
 use crate::receipt::Receipts;
@@ -376,14 +377,39 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives segments or logs that were renamed their own names again. Segments come before the manifest is published, which may retire the name that one has now. A log may be an
+    /// Gives segments or logs that were renamed their own names again, by way of their unfinished names, as one may have the name of another. Segments come before the manifest is published, which may retire the name that one has now. A log may be an
     /// earlier copy that lacks events: it is opened as a whole one by whoever finds it under its own name, so the manifest that keeps their arrival numbers from being given again
     /// comes first.
-    fn rename_misnamed(&self, kind: FileKind) -> Result<(), Failure> {
-        let of_kind = |own: &str| FileKind::parse(own).is_some_and(|(of, _)| of == kind);
-        for (own, name) in self.misnamed.iter().filter(|(own, _)| of_kind(own)) {
-            let renamed = self.directory.rename(name, own);
-            renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
+    fn rename_misnamed(&mut self, kind: FileKind) -> Result<(), Failure> {
+        let is_of_kind = |own: &str| FileKind::parse(own).is_some_and(|(of, _)| of == kind);
+        let mut misnamed = self.misnamed.clone();
+        misnamed.retain(|own, _| is_of_kind(own));
+        if misnamed.is_empty() {
+            return Ok(());
+        }
+        for (own, name) in &misnamed {
+            let interim = unfinished(own);
+            if *name != interim {
+                self.keep_copy(&interim, own)?;
+                let renamed = self.directory.rename(name, &interim);
+                renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
+            }
+        }
+        // Each has left the name of another before that one gets it.
+        let fail = Failure::during(self.directory, "", Operation::FlushFolder);
+        self.directory.flush().map_err(fail)?;
+        for own in misnamed.keys() {
+            self.keep_copy(own, own)?;
+            retire::finish_name(self.directory, own)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what has a name that another file is to get: by now that is a copy of a third one.
+    fn keep_copy(&mut self, name: &str, kept: &str) -> Result<(), Failure> {
+        let there = self.directory.kind(name);
+        if there.map_err(Failure::during(self.directory, name, Operation::Open))?.is_some() {
+            self.kept.push(quarantine::keep_file(self.directory, name, kept)?);
         }
         Ok(())
     }

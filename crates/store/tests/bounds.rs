@@ -753,3 +753,31 @@ fn settings_that_come_once_the_medium_is_full_lead_to_retention() {
         accounted(&open(&folder, &large()).unwrap(), stored);
     }
 }
+
+/// A log takes more room than the segment that it becomes, and older segments went for it: whether it was sealed was judged by the bound before.
+#[test]
+fn a_log_is_sealed_before_segments_go_for_it() {
+    let left = |is_sealed_first: bool| {
+        let folder = Simulated::new();
+        let store = open(&folder, &Options { segment_bytes: 1 << 20, ..tiny() }).unwrap();
+        let mut stored = 0;
+        for _ in 0..5 {
+            append_wide(&store, stored, &[stored; 50], 100);
+            stored += 50;
+            store.seal().unwrap();
+        }
+        // Of single events a log has more than of documents.
+        for _ in 0..100 {
+            append_wide(&store, stored, &[stored], 100);
+            stored += 1;
+        }
+        if is_sealed_first {
+            store.seal().unwrap();
+        }
+        settled(&store, sized(40_000));
+        accounted(&store, stored);
+        store.snapshot().events()
+    };
+    assert_eq!(left(false), left(true));
+    assert!(left(true) < 350, "some have to go");
+}

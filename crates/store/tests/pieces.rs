@@ -4,9 +4,11 @@
 
 mod support;
 
+use std::time::Duration;
+
 use support::{append_rows, open, row, rows, tiny};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, Simulated};
-use tamias_store::{AppendError, Event, Pieces, Store};
+use tamias_store::{AppendError, Event, Key, Pieces, ReceiptCheck, Store};
 
 const PIECE: u64 = 30;
 const PIECES: u64 = 4;
@@ -105,4 +107,24 @@ fn what_is_not_finished_leaves_nothing_and_others_append_meanwhile() {
     let store = open(&folder, &tiny()).unwrap();
     assert_eq!(store.snapshot().events(), 2 * PIECE + 1);
     append_rows(&store, 500..501);
+}
+
+/// A receipt speaks of all events with numbers below its own: none of them may come later.
+#[test]
+fn no_receipt_is_given_in_the_middle_of_a_batch() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append_rows(&store, 0..10);
+    store.delete(&[Key { instant: 3, arrival: 3 }]).unwrap();
+    let mut pieces = store.append_in_pieces();
+    push(&mut pieces, 0).unwrap();
+    std::thread::scope(|scope| {
+        let erased = scope.spawn(|| store.erase().unwrap());
+        std::thread::sleep(Duration::from_millis(50));
+        push(&mut pieces, 1).unwrap();
+        pieces.finish().unwrap();
+        let receipt = erased.join().unwrap().receipt.unwrap();
+        assert_eq!(store.snapshot().check_receipt(&receipt).unwrap(), ReceiptCheck::Holds);
+    });
+    assert_eq!(store.snapshot().events(), 9 + 2 * PIECE);
 }

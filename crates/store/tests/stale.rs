@@ -813,3 +813,40 @@ fn what_came_back_from_another_file_is_not_told_as_lost() {
         check_repaired(&folder, &expected, 0);
     }
 }
+
+/// Both went to quarantine, and their events were told as lost.
+#[test]
+fn segments_that_were_exchanged_get_their_own_names_again() {
+    let (_, after, expected) = before_and_after();
+    let segments = names(&after, ".segment");
+    assert!(segments.len() > 3);
+    // A circle of names, without or with another copy in the place of one.
+    for (circle, is_copied) in [(2, false), (3, false), (2, true)] {
+        let mut medium = after.clone();
+        for at in 0..circle {
+            let from = &segments[(at + 1) % circle];
+            alter_name(&mut medium, &segments[at], &contents(&after, from));
+        }
+        if is_copied {
+            // The first has its own name again, the second is elsewhere, and its name has a copy of the first.
+            put(&mut medium, "00000000000000f7.segment", &contents(&after, &segments[1]));
+            alter_name(&mut medium, &segments[0], &contents(&after, &segments[0]));
+        }
+        medium.apply(&Change::FlushFolder(String::new(), true));
+        let folder = Simulated::with(medium.clone());
+        let done = repair(&folder);
+        assert_eq!((done.events, done.files.len()), (1500, 0), "{done:?}");
+        check_repaired(&folder, &expected, 0);
+        let images = interrupt(
+            &medium,
+            |folder| drop(repair(folder)),
+            |left| {
+                let folder = Simulated::with(left);
+                Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
+                    .unwrap();
+                check_repaired(&folder, &expected, 0);
+            },
+        );
+        assert!(images > 50, "{images}");
+    }
+}

@@ -38,7 +38,7 @@ use crate::cli::{ReadMode, Reading};
 use crate::failure::Failure;
 use crate::progress;
 use crate::tell::tell;
-use crate::units::printable;
+use crate::units::{self, printable};
 
 /// Opens a store for writing, and makes none.
 fn existing(folder: &Path, options: Options) -> Result<Store, Failure> {
@@ -58,8 +58,12 @@ fn asked(folder: &Path, request: Request) -> Result<Option<Reply>, Failure> {
     let bar = progress::spinner("");
     let reply = Store::ask(folder, request, PATIENCE, |progress| {
         bar.set_message(match progress {
-            RequestProgress::Waiting => "waiting for the writing process",
-            RequestProgress::Running => "the writing process is working on it",
+            RequestProgress::Waiting => "waiting for the writing process".to_owned(),
+            RequestProgress::Running { of: 0, .. } => "the writing process is working on it".to_owned(),
+            RequestProgress::Running { done, of } => {
+                let (done, of) = (units::bytes(done), units::bytes(of));
+                format!("the writing process is working on it: {done} of {of} of events")
+            }
         });
         bar.tick();
     });

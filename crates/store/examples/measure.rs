@@ -2,25 +2,90 @@
 
 use std::error::Error;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tamias_store::{Direction, Durability, Event, Options, Reader, Snapshot, Store};
+use tamias_store::{Backup, Direction, Durability, Event, Options, Reader, Snapshot, Store};
 
 const EVENTS: u64 = 1_369_670;
 const EVENT_BYTES: usize = 360;
 const MINUTE: u64 = 600_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let parent = std::env::args_os().nth(1).unwrap_or_else(|| std::env::temp_dir().into());
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if let [what, from, to] = &arguments[..]
+        && what.as_os_str() == BACKUPS
+    {
+        return backups(from, to);
+    }
+    let parent = arguments.first().cloned().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::tempdir_in(parent)?;
+    for durability in [Durability::Sync, Durability::None] {
+        beside_backups(&folder.path().join(format!("backups-{durability:?}")), durability)?;
+    }
     single_appends(&folder.path().join("single"))?;
     for background in [true, false] {
         beside_sealing(&folder.path().join(format!("sealing-{background}")), background)?;
     }
     bulk(&folder.path().join("bulk"))?;
     many_segments(&folder.path().join("many"))?;
+    Ok(())
+}
+
+/// What this program is called with to take backups until it is killed.
+const BACKUPS: &str = "--backups";
+
+/// Takes one whole backup after another, of a store that another process writes to.
+fn backups(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    loop {
+        Backup::take(from, to, true, &mut |_, _| ())?;
+        std::fs::remove_dir_all(to)?;
+    }
+}
+
+/// How long appends take while another process copies the store again and again, by turns with appends that have nothing beside them.
+fn beside_backups(folder: &Path, durability: Durability) -> Result<(), Box<dyn Error>> {
+    let (from, to) = (folder.join("store"), folder.join("backup"));
+    std::fs::create_dir_all(folder)?;
+    let store = Store::open(&from, Options { durability, ..Options::default() }, Arc::new(()))?;
+    let document = [b'x'; EVENT_BYTES];
+    let batch = |events| (0..events).map(|instant| Event { instant, bytes: &document }).collect::<Vec<_>>();
+    store.append_sealed(&batch(100_000), None)?;
+    let batch = batch(100);
+    let mut times = [Vec::new(), Vec::new()];
+    for turn in 0..40 {
+        let mut child = None;
+        if turn % 2 == 1 {
+            let program = std::env::current_exe()?;
+            child = Some(Command::new(program).arg(BACKUPS).arg(&from).arg(&to).spawn()?);
+        }
+        for _ in 0..250 {
+            let begun = Instant::now();
+            store.append(&batch)?;
+            times[turn % 2].push(begun.elapsed());
+            std::thread::sleep(Duration::from_millis(4).saturating_sub(begun.elapsed()));
+        }
+        if let Some(mut child) = child {
+            assert!(child.try_wait()?.is_none(), "it took backups all the time");
+            child.kill()?;
+            child.wait()?;
+            let _ = std::fs::remove_dir_all(&to);
+        }
+    }
+    for (what, mut times) in ["alone", "beside backups"].into_iter().zip(times) {
+        times.sort_unstable();
+        let at =
+            |thousandths: usize| times.get(times.len() * thousandths / 1000).copied().unwrap_or_default();
+        println!(
+            "append of 100 events, {durability:?}, {what}: median {:?}, 99% {:?}, 99.9% {:?}, most {:?}",
+            at(500),
+            at(990),
+            at(999),
+            times.last().copied().unwrap_or_default()
+        );
+    }
     Ok(())
 }
 

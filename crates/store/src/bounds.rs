@@ -92,7 +92,8 @@ impl Inner {
     /// Keeps to other settings from now on, and to their bounds at once.
     pub(crate) fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
         let writer = self.lock();
-        let is_worth = settings != writer.manifest.settings && writer.is_worth_a_segment(&self.options);
+        let is_other = settings != writer.manifest.settings;
+        let is_worth = is_other && writer.is_worth_within(&self.options, &settings);
         drop(writer);
         if is_worth {
             // A log takes more room than a segment: nothing has to go for it.

@@ -78,13 +78,39 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 
 impl Inner {
     /// Compacts whatever can be, and removes what is too old, as long as it may go on: that is asked before each block, and a step that is not finished then leaves nothing behind. False if it was not done
-    /// then.
-    pub(crate) fn compact_all(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+    /// then. `told` hears before each step how many bytes of documents are done, and of how many.
+    pub(crate) fn compact_all(
+        &self,
+        may_go_on: &dyn Fn() -> bool,
+        told: &dyn Fn(u64, u64),
+    ) -> Result<bool, SealError> {
         while self.cut_border(may_go_on)? {}
         self.remove_too_old()?;
-        while self.compact_neighbours(may_go_on)? {}
-        while self.compact_text(may_go_on)? {}
+        let all = self.uncompacted_bytes();
+        let step = || told(all.saturating_sub(self.uncompacted_bytes()), all);
+        step();
+        while self.compact_neighbours(may_go_on)? {
+            step();
+        }
+        while self.compact_text(may_go_on)? {
+            step();
+        }
         Ok(may_go_on())
+    }
+
+    /// Bytes of the documents of segments that are small, or text where columns are wanted.
+    fn uncompacted_bytes(&self) -> u64 {
+        let passed = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
+        let segments = &self.state().segments;
+        let are_columns_wanted = self.options.segments == Layout::Columns;
+        let is_left = |entry: &SegmentEntry| {
+            let is_text = are_columns_wanted && entry.column_blocks == 0;
+            let is_small = entry.document_bytes <= self.segment_bytes() as u64 / 2;
+            (is_small || is_text && !passed.text.contains(&entry.number))
+                && !passed.unreadable.contains(&entry.number)
+        };
+        let left = segments.list.iter().map(|segment| segment.entry).filter(is_left);
+        left.map(|entry| entry.document_bytes).fold(0, u64::saturating_add)
     }
 
     /// Compacts one group of small segments of a tier; false if there is none, or it may not go on.

@@ -12,7 +12,7 @@ use crate::manifest::{Manifest, SegmentEntry};
 use crate::reserve;
 use crate::retire;
 use crate::segment::Written;
-use crate::settings::{self, WhenFull};
+use crate::settings::{self, Settings, WhenFull};
 use crate::writer::Inner;
 
 /// Which segments are kept. Events that are not sealed yet are always kept.
@@ -111,21 +111,23 @@ impl Removed {
         if outside.is_empty() || dry_run {
             return Ok(removed);
         }
-        take_out(directory, &old, &outside, Cause::Asked)?;
+        take_out(directory, &old, old.settings, &outside, Cause::Asked)?;
         Ok(removed)
     }
 }
 
-/// Takes segments out of a store whose lock this process holds, and that it has not opened further. Needs no room.
+/// Takes segments out of a store whose lock this process holds, and that it has not opened further, and leaves it these settings. Needs no room.
 fn take_out(
     directory: &dyn Directory,
     old: &Manifest,
+    settings: Settings,
     outside: &[SegmentEntry],
     cause: Cause,
 ) -> Result<(), OpenError> {
     let names = list(directory)?;
     retire::finish_names(directory, &names, old)?;
-    let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };
+    let number = next_manifest(&names, old.number);
+    let mut manifest = Manifest { number, settings, ..old.clone() };
     manifest.take_out(outside, cause, settings::now());
     manifest.replaces(old, directory)?;
     drop(manifest.publish(directory)?);
@@ -134,11 +136,13 @@ fn take_out(
     Ok(())
 }
 
-/// Makes room on a full medium, before a store can be opened: takes its oldest segment out, if its settings say so. False if they do not, there is
+/// Makes room on a full medium, before a store can be opened: takes its oldest segment out, if its settings say so, or those that it is to be opened with. False if they do not, there is
 /// none, or it takes up its room still.
-pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
-    let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
-    if manifest.settings.when_full == WhenFull::Fail {
+pub(crate) fn make_room(directory: &dyn Directory, settings: Option<Settings>) -> Result<bool, OpenError> {
+    let Some(old) = inventory::find_manifest(directory, true)? else { return Ok(false) };
+    let settings = settings.unwrap_or(old.settings);
+    let manifest = Manifest { settings, ..old.clone() };
+    if settings.when_full == WhenFull::Fail {
         return Ok(false);
     }
     // First what was kept free for this, and what was retired before.
@@ -149,7 +153,7 @@ pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
     if !oldest.frees_its_room(directory, &manifest) {
         return Ok(false);
     }
-    take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
+    take_out(directory, &old, settings, &[oldest], Cause::FullMedium)?;
     Ok(bytes_of(directory, &oldest.name())? == 0)
 }
 

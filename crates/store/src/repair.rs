@@ -25,6 +25,7 @@ use crate::io::{Directory, Disk, is_unreadable};
 use crate::log::{LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest, Renumbered, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
+use crate::named::unfinished;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
 use crate::receipt::Receipts;
@@ -35,7 +36,7 @@ use crate::segment::{Environment, Numbers, Sealed, Segment, Unwritten, Written, 
 use crate::settings;
 
 use basis::Basis;
-use origin::{Origin, Origins};
+use origin::{Origin, Origins, RIVALS_MAX};
 pub use report::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
@@ -70,6 +71,18 @@ impl Repair {
         options: &Options,
         codec: Arc<dyn Codec>,
         dry_run: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Repair, OpenError> {
+        Repair::run_bounded(directory, options, codec, dry_run, RIVALS_MAX, progress)
+    }
+
+    /// The same with so many rivals at once.
+    fn run_bounded(
+        directory: Arc<dyn Directory>,
+        options: &Options,
+        codec: Arc<dyn Codec>,
+        dry_run: bool,
+        rivals_max: usize,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
@@ -111,6 +124,7 @@ impl Repair {
             told: Sources::new(),
             misnamed,
             known_by: &basis.known_by,
+            rivals_max,
         };
         work.run(basis.rebuilt, progress)
     }
@@ -180,14 +194,22 @@ struct Work<'a> {
     misnamed: BTreeMap<String, String>,
     /// A file that could be read when the repair began.
     known_by: &'a str,
+    /// So many events are held against those of the store at once.
+    rivals_max: usize,
 }
 
 /// A part of a damaged file that is lost.
 struct Lost {
+    /// The place of the file among those that are repaired.
+    place: usize,
     kind: FileKind,
     number: u64,
     /// The first and the last key that it may have held; of logs nobody knows them.
     keys: Option<(Key, Key)>,
+    /// The least and the greatest arrival number in its segment.
+    arrivals: Option<(u64, u64)>,
+    /// How many events it held, less those that came back; `None` where nobody knows.
+    events: Option<u64>,
 }
 
 impl Lost {
@@ -199,6 +221,17 @@ impl Lost {
             _ => stray.number < self.number,
         };
         is_older && self.keys.is_none_or(|(first, last)| first <= key && key <= last)
+    }
+
+    /// Whether an event that the store has none of, and that came back with a file, is one of those lost here.
+    fn has_back(&self, stray: &Stray, key: Key) -> bool {
+        let is_its_own = match self.keys {
+            Some((first, last)) => first <= key && key <= last,
+            None => stray.is_retired() && self.may_be_in(stray, key),
+        };
+        let has_number = |(least, greatest)| least <= key.arrival && key.arrival <= greatest;
+        let is_left = self.events.is_some_and(|events| events > 0);
+        is_its_own && is_left && self.arrivals.is_none_or(has_number)
     }
 }
 
@@ -344,14 +377,39 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives segments or logs that were renamed their own names again. Segments come before the manifest is published, which may retire the name that one has now. A log may be an
+    /// Gives segments or logs that were renamed their own names again, by way of their unfinished names, as one may have the name of another. Segments come before the manifest is published, which may retire the name that one has now. A log may be an
     /// earlier copy that lacks events: it is opened as a whole one by whoever finds it under its own name, so the manifest that keeps their arrival numbers from being given again
     /// comes first.
-    fn rename_misnamed(&self, kind: FileKind) -> Result<(), Failure> {
-        let of_kind = |own: &str| FileKind::parse(own).is_some_and(|(of, _)| of == kind);
-        for (own, name) in self.misnamed.iter().filter(|(own, _)| of_kind(own)) {
-            let renamed = self.directory.rename(name, own);
-            renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
+    fn rename_misnamed(&mut self, kind: FileKind) -> Result<(), Failure> {
+        let is_of_kind = |own: &str| FileKind::parse(own).is_some_and(|(of, _)| of == kind);
+        let mut misnamed = self.misnamed.clone();
+        misnamed.retain(|own, _| is_of_kind(own));
+        if misnamed.is_empty() {
+            return Ok(());
+        }
+        for (own, name) in &misnamed {
+            let interim = unfinished(own);
+            if *name != interim {
+                self.keep_copy(&interim, own)?;
+                let renamed = self.directory.rename(name, &interim);
+                renamed.map_err(Failure::during(self.directory, name, Operation::Rename))?;
+            }
+        }
+        // Each has left the name of another before that one gets it.
+        let fail = Failure::during(self.directory, "", Operation::FlushFolder);
+        self.directory.flush().map_err(fail)?;
+        for own in misnamed.keys() {
+            self.keep_copy(own, own)?;
+            retire::finish_name(self.directory, own)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what has a name that another file is to get: by now that is a copy of a third one.
+    fn keep_copy(&mut self, name: &str, kept: &str) -> Result<(), Failure> {
+        let there = self.directory.kind(name);
+        if there.map_err(Failure::during(self.directory, name, Operation::Open))?.is_some() {
+            self.kept.push(quarantine::keep_file(self.directory, name, kept)?);
         }
         Ok(())
     }
@@ -404,7 +462,13 @@ impl<'a> Work<'a> {
             } else {
                 let quarantined = self.keep(&name)?;
                 let file = self.directory.path(&name);
-                self.files.push(RepairedFile { file, quarantined, kept, damage: damage.clone() });
+                self.files.push(RepairedFile {
+                    file,
+                    quarantined,
+                    kept,
+                    regained: 0,
+                    damage: damage.clone(),
+                });
                 let stays = |(key, _): &(Key, &[u8])| !self.erased.contains(key.arrival);
                 let events: Vec<(Key, &[u8])> = salvaged.events().filter(stays).collect();
                 self.write(&events)?;
@@ -505,7 +569,7 @@ impl<'a> Work<'a> {
             }
             let quarantined = self.keep(&name)?;
             let file = self.directory.path(&name);
-            self.files.push(RepairedFile { file, quarantined, kept, damage });
+            self.files.push(RepairedFile { file, quarantined, kept, regained: 0, damage });
         }
         // What the store still has comes before what it had once.
         strays.splice(0..0, apart);
@@ -536,7 +600,8 @@ impl<'a> Work<'a> {
             };
             let file = self.directory.path(&name);
             let damage = vec![Damage::of_rest(file.clone(), rest.bytes)];
-            self.files.push(RepairedFile { file, quarantined: Some(quarantined), kept: *kept, damage });
+            let quarantined = Some(quarantined);
+            self.files.push(RepairedFile { file, quarantined, kept: *kept, regained: 0, damage });
         }
         Ok(())
     }

@@ -72,7 +72,12 @@ pub enum RequestProgress {
     /// The writing process has not accepted it yet.
     Waiting,
     /// The writing process is carrying it out.
-    Running,
+    Running {
+        /// Bytes of documents that are done.
+        done: u64,
+        /// The total; 0 if unknown.
+        of: u64,
+    },
 }
 
 /// Why a request was not carried out.
@@ -112,6 +117,8 @@ pub enum RequestError {
 pub(crate) const REQUEST: &str = ".request";
 pub(crate) const RUNNING: &str = ".running";
 pub(crate) const REPLY: &str = ".reply";
+/// And of how far a request is that was taken: two numbers.
+pub(crate) const PROGRESS: &str = ".progress";
 
 /// A newer version of requests would have another number; a writer that does not know it says so.
 const VERSION: u32 = 1;
@@ -476,12 +483,21 @@ impl Waiting<'_> {
         Ok(found.and_then(|name| name.strip_suffix(REPLY)).map(str::to_owned))
     }
 
+    /// How far the writer is, as far as it tells.
+    fn progress(&self) -> RequestProgress {
+        let bytes = read(&*self.requests, id(&self.placed.stem), PROGRESS).unwrap_or_default();
+        let mut at = Fields(&bytes);
+        let (done, of) = at.u64().zip(at.u64()).unwrap_or_default();
+        RequestProgress::Running { done, of }
+    }
+
     fn remove(&self, ending: &str) -> bool {
         self.requests.remove(&format!("{}{ending}", self.placed.stem)).is_ok()
     }
 
     fn wait(&self, progress: &mut dyn FnMut(RequestProgress)) -> Result<End, Failure> {
         let mut look = 0u32;
+        let mut known = RequestProgress::Running { done: 0, of: 0 };
         loop {
             look = look.wrapping_add(1);
             // In the order in which one becomes the other, so that none is missed.
@@ -505,7 +521,10 @@ impl Waiting<'_> {
                     return Ok(End::Ended);
                 }
             }
-            progress(if is_running { RequestProgress::Running } else { RequestProgress::Waiting });
+            if is_running && is_time {
+                known = self.progress();
+            }
+            progress(if is_running { known } else { RequestProgress::Waiting });
             std::thread::sleep(LOOK);
         }
     }

@@ -35,7 +35,8 @@ pub(crate) fn finish_names(
     Ok(())
 }
 
-/// The segments and logs that the manifest names, by their own names, that are missing under these and here under others: somebody has renamed them. Each says in its header which one it is.
+/// The segments and logs that the manifest names, by their own names, that are missing under these, or have another one there, and are here under others: somebody has renamed them, or
+/// exchanged their names. Each says in its header which one it is.
 pub(crate) fn misnamed(
     directory: &dyn Directory,
     names: &[String],
@@ -44,13 +45,24 @@ pub(crate) fn misnamed(
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let segments = manifest.segments.iter().map(|entry| (entry.name(), entry.file_bytes));
     let logs = manifest.logs.iter().map(|log| (log.name(), log.length));
-    let missing = segments
-        .chain(logs)
-        .filter(|(name, _)| !there.contains(name.as_str()) && !there.contains(unfinished(name).as_str()));
-    let missing: BTreeMap<String, u64> = missing.collect();
+    let mut missing: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, least) in segments.chain(logs) {
+        let is_there = match there.contains(name.as_str()) {
+            true => !is_another(directory, &name, manifest.store)?,
+            false => there.contains(unfinished(&name).as_str()),
+        };
+        if !is_there {
+            missing.insert(name, least);
+        }
+    }
     let mut misnamed: BTreeMap<String, (u64, String)> = BTreeMap::new();
     for name in names.iter().filter(|_| !missing.is_empty()) {
-        let Some((kind @ (FileKind::Segment | FileKind::Log), _)) = FileKind::parse(name) else { continue };
+        let parsed = FileKind::parse(name).or_else(|| parse_unfinished(name));
+        let Some((kind @ (FileKind::Segment | FileKind::Log), number)) = parsed else { continue };
+        // An unfinished name is the last one before its own, and nobody else's.
+        if FileKind::parse(name).is_none() && !missing.contains_key(&kind.name(number)) {
+            continue;
+        }
         let header = unless_refused(header(directory, name, kind))?;
         let Some(header) = header.filter(|header| header.store == manifest.store) else { continue };
         let own = kind.name(header.number);
@@ -63,6 +75,13 @@ pub(crate) fn misnamed(
         }
     }
     Ok(misnamed.into_iter().map(|(own, (_, name))| (own, name)).collect())
+}
+
+/// Whether a file is another one of the store than its name says.
+fn is_another(directory: &dyn Directory, name: &str, store: u128) -> Result<bool, Failure> {
+    let Some((kind, number)) = FileKind::parse(name) else { return Ok(false) };
+    let header = unless_refused(header(directory, name, kind))?;
+    Ok(header.is_some_and(|header| header.store == store && header.number != number))
 }
 
 impl Manifest {

@@ -15,7 +15,7 @@ use crate::memtable::Memtable;
 use crate::options::{FlushStats, Options};
 use crate::publishing::Publishing;
 use crate::segment::{Sealed, Segment, Unwritten, Written, write_sorted};
-use crate::settings;
+use crate::settings::{self, Settings};
 use crate::snapshot::Segments;
 use crate::writer::{Frozen, Inner, Writer, check_numbers};
 
@@ -329,8 +329,13 @@ impl Writer {
 
     /// Whether the memtable is worth a segment.
     pub(crate) fn is_worth_a_segment(&self, options: &Options) -> bool {
+        self.is_worth_within(options, &self.manifest.settings)
+    }
+
+    /// The same by other settings.
+    pub(crate) fn is_worth_within(&self, options: &Options, settings: &Settings) -> bool {
         // HEURISTIC: a small part of a bounded store, so that the log takes the room of little else.
-        let bound = self.manifest.settings.max_bytes.unwrap_or(u64::MAX) / 16;
+        let bound = settings.max_bytes.unwrap_or(u64::MAX) / 16;
         let least = (options.least_sealed_bytes() as u64).min(bound);
         // Of small batches a log has more than of documents.
         let log_bytes = self.ended.bytes + self.log.as_ref().map_or(0, LogWriter::bytes);

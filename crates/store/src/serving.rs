@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::format::REQUESTS_NAME;
 use crate::io::{Directory, NameKind};
-use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put_reply, read};
+use crate::request::{
+    Asked, PROGRESS, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put, put_reply, read,
+};
 use crate::settings;
 use crate::writer::Inner;
 
@@ -27,7 +29,7 @@ impl Inner {
     pub(crate) fn forget_requests(&self) {
         let Some(requests) = self.requests() else { return };
         for name in requests.list().unwrap_or_default() {
-            if name.ends_with(RUNNING) || name.ends_with(REPLY) {
+            if [RUNNING, REPLY, PROGRESS].iter().any(|ending| name.ends_with(ending)) {
                 let _ = requests.remove(&name);
             }
         }
@@ -81,17 +83,26 @@ impl Inner {
             return;
         }
         let reply = match asked.request {
-            Some(request) => self.carry_out(request, may_go_on),
+            Some(request) => {
+                let told = |done, of| tell_progress(requests, id(stem), done, of);
+                self.carry_out(request, may_go_on, &told)
+            }
             None => Err("it is of an older version, and does not know this request".to_owned()),
         };
         if let Some(reply) = reply.transpose() {
             let _ = put_reply(requests, id(stem), store, reply);
         }
         let _ = requests.remove(&running);
+        let _ = requests.remove(&format!("{}{PROGRESS}", id(stem)));
     }
 
     /// Does it; nothing if the store is closed before it is done.
-    fn carry_out(&self, request: Request, may_go_on: &dyn Fn() -> bool) -> Result<Option<Reply>, String> {
+    fn carry_out(
+        &self,
+        request: Request,
+        may_go_on: &dyn Fn() -> bool,
+        told: &dyn Fn(u64, u64),
+    ) -> Result<Option<Reply>, String> {
         // What rewrites segments may take hours. Others do not wait for it: it pauses before a block, where it holds nothing that they need.
         let looked = Cell::new(Instant::now());
         let may_go_on = &|| {
@@ -103,10 +114,13 @@ impl Inner {
             may_go_on()
         };
         let done = match request {
-            Request::Seal => self.seal().map(|()| Some(Reply::Done)),
+            Request::Seal => {
+                told(0, self.lock().unsealed_bytes() as u64);
+                self.seal().map(|()| Some(Reply::Done))
+            }
             Request::Compact => self
                 .seal()
-                .and_then(|()| self.compact_all(may_go_on))
+                .and_then(|()| self.compact_all(may_go_on, told))
                 .map(|is_done| is_done.then_some(Reply::Done)),
             Request::Remove(retention) => match self.seal() {
                 // Removing needs no room, and makes some: what is not sealed yet stays for now.
@@ -125,4 +139,10 @@ impl Inner {
         };
         done.map_err(|error| error.to_string())
     }
+}
+
+/// Tells the asker how far its request is. Nothing depends on it, so it may fail.
+fn tell_progress(requests: &dyn Directory, id: &str, done: u64, of: u64) {
+    let bytes = [done.to_le_bytes(), of.to_le_bytes()].concat();
+    let _ = put(requests, id, PROGRESS, &bytes);
 }

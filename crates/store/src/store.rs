@@ -68,7 +68,8 @@ impl Store {
         let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = loop {
             match recovery::recover(&directory, &options, &codec) {
-                Err(error) if error.is_full_medium() && removal::make_room(&*directory)? => {}
+                Err(error)
+                    if error.is_full_medium() && removal::make_room(&*directory, options.settings)? => {}
                 recovered => break recovered?,
             }
         };
@@ -205,11 +206,12 @@ impl Store {
     /// steps of at most a full segment, between which other threads can write; reads and writes each small segment once. With [`Layout::Columns`](crate::Layout)
     /// it also rewrites remaining segments of text as columns, one after another, including full ones.
     pub fn compact(&self) -> Result<(), SealError> {
-        self.compact_while(&|| true).map(drop)
+        self.compact_while(&|| true, &|_, _| ()).map(drop)
     }
 
     /// As [`compact`](Store::compact), as long as `may_go_on` returns true; it is asked before each block. A step that is not finished then leaves nothing behind, and the steps before it stay. False if
-    /// it was stopped: call it again to go on. `may_go_on` must not use the store.
+    /// it was stopped: call it again to go on. `told` is called before each step with the bytes of documents that are done, and the total, as far as it is known.
+    /// Neither of them must use the store.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -219,16 +221,20 @@ impl Store {
     /// for instant in 0..3 {
     ///     store.append_sealed(&[Event { instant, bytes: b"{}" }], None)?;
     /// }
-    /// assert!(!store.compact_while(&|| false)?);
-    /// assert!(store.compact_while(&|| true)?);
+    /// assert!(!store.compact_while(&|| false, &|_, _| ())?);
+    /// assert!(store.compact_while(&|| true, &|done, of| println!("{done} of {of} bytes"))?);
     /// assert_eq!(store.snapshot().segments().len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If a file cannot be read or written. The store then has the same events as before.
-    pub fn compact_while(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
-        self.inner.compact_all(may_go_on)
+    pub fn compact_while(
+        &self,
+        may_go_on: &dyn Fn() -> bool,
+        told: &dyn Fn(u64, u64),
+    ) -> Result<bool, SealError> {
+        self.inner.compact_all(may_go_on, told)
     }
 
     /// Removes whole segments that exceed the `retention`; with `dry_run` only returns which. Earlier snapshots still hold

@@ -702,3 +702,82 @@ fn files_of_nobody_drive_no_segment_out() {
     settled(&store, sized(1));
     assert_eq!(went(&store.housekeeping().unwrap()), 40);
 }
+
+/// Fills a medium with what `fill` appends, as long as the store takes it; how many events it took.
+fn fill_up(store: &Store, first: u64, width: usize) -> u64 {
+    let mut stored = first;
+    loop {
+        let document = format!("{stored:0>width$}");
+        match store.append(&[Event { instant: stored, bytes: document.as_bytes() }]) {
+            Ok(_) => stored += 1,
+            Err(error) if error.is_lack_of_room() => return stored,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Whoever sees a full medium, and only then says that the oldest events may go, is to have a store that goes on.
+#[test]
+fn settings_that_come_once_the_medium_is_full_lead_to_retention() {
+    for (segments, running) in [(3, true), (3, false), (1, true), (1, false)] {
+        let folder = Simulated::new();
+        let store = open(&folder, &large()).unwrap();
+        let mut stored = 0;
+        for _ in 0..segments {
+            append_wide(&store, stored, &(stored..stored + 20).collect::<Vec<_>>(), 1000);
+            stored += 20;
+            store.seal().unwrap();
+        }
+        folder.set_room(Some(folder.medium().bytes() + 12_000));
+        stored = fill_up(&store, stored, 500);
+        let (folder, store) = if running {
+            store.set_settings(removing()).unwrap();
+            (folder, store)
+        } else {
+            // The process was killed, and the system restarted: opening copies the log.
+            let left = Simulated::with(folder.medium().after(Crash::Everything, &mut Chance(1)));
+            left.set_room(Some(left.medium().bytes()));
+            let options = Options { settings: Some(removing()), ..large() };
+            let store = open(&left, &options).unwrap_or_else(|error| panic!("{segments} segments: {error}"));
+            (left, store)
+        };
+        assert_eq!(store.settings(), removing());
+        for _ in 0..60 {
+            append_wide(&store, stored, &[stored], 500);
+            stored += 1;
+            accounted(&store, stored);
+        }
+        let left = rows(&store.snapshot());
+        assert!(left.iter().map(|row| row.0).eq(stored - left.len() as u64..stored), "the oldest went");
+        drop(store);
+        accounted(&open(&folder, &large()).unwrap(), stored);
+    }
+}
+
+/// A log takes more room than the segment that it becomes, and older segments went for it: whether it was sealed was judged by the bound before.
+#[test]
+fn a_log_is_sealed_before_segments_go_for_it() {
+    let left = |is_sealed_first: bool| {
+        let folder = Simulated::new();
+        let store = open(&folder, &Options { segment_bytes: 1 << 20, ..tiny() }).unwrap();
+        let mut stored = 0;
+        for _ in 0..5 {
+            append_wide(&store, stored, &[stored; 50], 100);
+            stored += 50;
+            store.seal().unwrap();
+        }
+        // Of single events a log has more than of documents.
+        for _ in 0..100 {
+            append_wide(&store, stored, &[stored], 100);
+            stored += 1;
+        }
+        if is_sealed_first {
+            store.seal().unwrap();
+        }
+        settled(&store, sized(40_000));
+        accounted(&store, stored);
+        store.snapshot().events()
+    };
+    assert_eq!(left(false), left(true));
+    assert!(left(true) < 350, "some have to go");
+}

@@ -31,6 +31,8 @@ mod order;
 mod other_hands;
 #[path = "overtaken.rs"]
 mod overtaken;
+#[path = "pieces.rs"]
+mod pieces;
 #[path = "put_back.rs"]
 mod put_back;
 #[path = "readers.rs"]

@@ -139,7 +139,12 @@ fn short_requests_do_not_wait_for_a_compaction() {
     let is_compacted = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            assert_eq!(ask(&folder, Request::Compact), Some(Reply::Done));
+            let mut seen = Vec::new();
+            let reply = Request::Compact.ask_on(&folder, PATIENCE, &mut |progress| seen.push(progress));
+            assert_eq!(reply.unwrap(), Some(Reply::Done));
+            let is_told =
+                |progress: &RequestProgress| matches!(progress, RequestProgress::Running { of, .. } if *of > 25_000);
+            assert!(seen.iter().any(is_told), "it tells how much there is to be done: {:?}", seen.last());
             is_compacted.store(true, SeqCst);
         });
         while slow.blocks.load(SeqCst) < before + 5 {

@@ -773,3 +773,80 @@ fn a_stray_manifest_does_not_hide_a_damaged_one() {
         assert!(file.ends_with(&newest[0]));
     }
 }
+
+/// They were told as lost, and whoever repaired a store that had lost nothing was told so by the exit code.
+#[test]
+fn what_came_back_from_another_file_is_not_told_as_lost() {
+    for copied in [false, true] {
+        let folder = Simulated::new();
+        let store = open(&folder, &options()).unwrap();
+        append(&store, 0..300);
+        store.seal().unwrap();
+        let expected = rows(&store.snapshot());
+        // It keeps the files that are compacted.
+        let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
+        let before = names(&folder.medium(), ".segment");
+        store.compact().unwrap();
+        let named: Vec<String> = store
+            .snapshot()
+            .segments()
+            .into_iter()
+            .filter_map(|segment| segment.file?.file_name()?.to_str().map(str::to_owned))
+            .collect();
+        drop((store, reader));
+        let mut medium = folder.medium();
+        let live = named.iter().find(|name| !before.contains(name)).unwrap().clone();
+        let bytes = contents(&medium, &live);
+        let mut damaged = bytes.clone();
+        damaged.iter_mut().skip(200).take(400).for_each(|byte| *byte ^= 1);
+        alter_name(&mut medium, &live, &damaged);
+        if copied {
+            let retired = before.iter().filter(|name| !named.contains(name));
+            retired.for_each(|name| medium.apply(&Change::Remove(name.clone())));
+            put(&mut medium, "00000000000000f7.segment", &bytes);
+        }
+        let folder = Simulated::with(medium);
+        let done = repair(&folder);
+        let [file] = &done.files[..] else { panic!("{done:?}") };
+        let lost: u64 = file.damage.iter().map(|part| part.events.unwrap()).sum();
+        assert!(lost > 0 && file.regained == lost, "{done:?}");
+        check_repaired(&folder, &expected, 0);
+    }
+}
+
+/// Both went to quarantine, and their events were told as lost.
+#[test]
+fn segments_that_were_exchanged_get_their_own_names_again() {
+    let (_, after, expected) = before_and_after();
+    let segments = names(&after, ".segment");
+    assert!(segments.len() > 3);
+    // A circle of names, without or with another copy in the place of one.
+    for (circle, is_copied) in [(2, false), (3, false), (2, true)] {
+        let mut medium = after.clone();
+        for at in 0..circle {
+            let from = &segments[(at + 1) % circle];
+            alter_name(&mut medium, &segments[at], &contents(&after, from));
+        }
+        if is_copied {
+            // The first has its own name again, the second is elsewhere, and its name has a copy of the first.
+            put(&mut medium, "00000000000000f7.segment", &contents(&after, &segments[1]));
+            alter_name(&mut medium, &segments[0], &contents(&after, &segments[0]));
+        }
+        medium.apply(&Change::FlushFolder(String::new(), true));
+        let folder = Simulated::with(medium.clone());
+        let done = repair(&folder);
+        assert_eq!((done.events, done.files.len()), (1500, 0), "{done:?}");
+        check_repaired(&folder, &expected, 0);
+        let images = interrupt(
+            &medium,
+            |folder| drop(repair(folder)),
+            |left| {
+                let folder = Simulated::with(left);
+                Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
+                    .unwrap();
+                check_repaired(&folder, &expected, 0);
+            },
+        );
+        assert!(images > 50, "{images}");
+    }
+}

@@ -609,7 +609,7 @@ fn a_compaction_stops_before_any_block_and_leaves_nothing_behind() {
     // Reading, writing, and between steps.
     for asks in 0.. {
         let (asked, made) = (AtomicUsize::new(0), codec.made());
-        let is_done = store.compact_while(&|| asked.fetch_add(1, SeqCst) < asks).unwrap();
+        let is_done = store.compact_while(&|| asked.fetch_add(1, SeqCst) < asks, &|_, _| ()).unwrap();
         assert_eq!(rows(&store.snapshot()), all);
         assert_eq!(unfinished(&folder), [""; 0]);
         if is_done || sealed(&store) == 1 {
@@ -621,7 +621,7 @@ fn a_compaction_stops_before_any_block_and_leaves_nothing_behind() {
         let left = Simulated::with(folder.medium().after(Crash::ALL[asks % 8], &mut Chance(asks as u64)));
         assert_eq!(rows(&open(&left, &tiny()).unwrap().snapshot()), all);
     }
-    assert!(store.compact_while(&|| true).unwrap());
+    assert!(store.compact_while(&|| true, &|_, _| ()).unwrap());
     assert_eq!((sealed(&store), rows(&store.snapshot())), (1, all));
 }
 

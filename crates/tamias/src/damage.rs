@@ -82,6 +82,8 @@ pub struct RepairedFile {
     pub quarantined: Option<PathBuf>,
     /// The number of its events that stay in the store.
     pub kept: u64,
+    /// The number of events lost in it that came back from other files.
+    pub regained: u64,
     /// Its damaged parts, with the events lost in each and their times.
     pub damage: Vec<Damage>,
 }
@@ -112,6 +114,7 @@ impl Repair {
             file: file.file,
             quarantined: file.quarantined,
             kept: file.kept,
+            regained: file.regained,
             damage: parts(file.damage),
         };
         let unnamed = |file: tamias_store::RegainedFile| RegainedFile {

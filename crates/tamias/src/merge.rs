@@ -51,8 +51,8 @@ impl Source {
 
 impl Store {
     /// Copies all events of other stores into this one, in the order of their instants; for equal instants, in the order of the stores. Events keep their
-    /// instants and their documents, byte for byte, but get new arrival numbers and so new ids. This store must be empty: after an interruption, begin
-    /// again with a new folder. Returns the number of events. `progress` is called with the number of events so far.
+    /// instants and their documents, byte for byte, but get new arrival numbers and so new ids. This store must be empty. All events come to it
+    /// at once, when the last one is read: an interruption, or an error, leaves it empty, and the merge can be run again. Returns the number of events. `progress` is called with the number of events so far.
     ///
     /// ```
     /// use tamias::Store;
@@ -94,18 +94,21 @@ impl Store {
         for number in 0..rows.len() {
             next.extend(fetch(number, &mut rows)?);
         }
-        let (mut gathered, mut stored) = (Gathered::new(), 0);
+        let (mut gathered, mut pieces, mut stored) = (Gathered::new(), writer.append_in_pieces(), 0);
         loop {
             let first = next.pop();
             if gathered.are_enough() || first.is_none() {
                 let events: Vec<Event<'_>> =
                     gathered.iter().map(|(instant, bytes)| Event { instant, bytes }).collect();
-                writer.append_sealed(&events, None)?;
+                pieces.push(&events)?;
                 stored += events.len() as u64;
                 progress(stored);
                 gathered.clear();
             }
-            let Some(Reverse((instant, number))) = first else { return Ok(stored) };
+            let Some(Reverse((instant, number))) = first else {
+                pieces.finish()?;
+                return Ok(stored);
+            };
             let row = rows.get_mut(number).and_then(Option::take);
             if let Some(document) = row.as_ref().and_then(|row| row.get(1)?.json()) {
                 gathered.push(instant, |documents| {

@@ -179,7 +179,16 @@ impl Store {
     /// # Errors
     /// If the store is open for reading only, or cannot be written. Files compacted before the error stay compacted.
     pub fn compact(&self) -> Result<(), AppendError> {
-        self.writer()?.compact().map_err(AppendError::of_sealing)
+        self.compact_told(|_, _| ())
+    }
+
+    /// As [`compact`](Store::compact). `progress` is called now and then with the bytes of documents that are done, and the total, as far as it is known. It must not use the store.
+    ///
+    /// # Errors
+    /// As for [`compact`](Store::compact).
+    pub fn compact_told(&self, progress: impl Fn(u64, u64)) -> Result<(), AppendError> {
+        let compacted = self.writer()?.compact_while(&|| true, &progress);
+        compacted.map(drop).map_err(AppendError::of_sealing)
     }
 
     /// Removes whole files of events that exceed the `retention`, all of them or none; with `dry_run` only returns which. Running queries

@@ -10,6 +10,7 @@ mod limit;
 mod linked;
 mod missing;
 mod power;
+mod room;
 mod sectors;
 mod shutdown;
 mod soak;
@@ -87,6 +88,7 @@ pub(crate) fn all() -> Vec<Box<dyn Attack>> {
     all.push(Box::new(sectors::Cut));
     all.push(Box::new(limit::Limit));
     all.extend(full::all());
+    all.extend(room::all());
     all.push(Box::new(damage::Damage));
     all.push(Box::new(stale::Stale));
     all.push(Box::new(foreign::Foreign));

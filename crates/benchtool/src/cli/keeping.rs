@@ -178,7 +178,7 @@ pub(crate) struct ExportArgs {
 /// Merge several stores into a new one
 ///
 /// DEST is a new folder. It gets all events of the other stores, in order of time, with new ids; the other stores do not change.
-/// If this is interrupted, delete DEST and start again.
+/// DEST has no event before it has all of them: if this is interrupted, run it again.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

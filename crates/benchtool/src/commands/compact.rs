@@ -5,9 +5,9 @@ use tamias::{Layout, Request, Store};
 use crate::cli::CompactArgs;
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
-use crate::output;
 use crate::tell::tell;
 use crate::units::counted;
+use crate::{output, progress};
 
 pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
     let options = args.sealing.options();
@@ -15,7 +15,13 @@ pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
     if asked(&args.store, Request::Compact)?.is_none() {
         let store = existing(&args.store, options)?;
         store.seal()?;
-        store.compact()?;
+        let bar = progress::bytes("compacting", Some(0));
+        let compacted = store.compact_told(|done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        compacted?;
     } else if options.segments == Layout::Columns {
         tell!("note: another process is writing to the store and decides the layout of its files");
     }

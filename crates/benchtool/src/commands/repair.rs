@@ -6,7 +6,7 @@ use tamias::{Damage, LeftFile, Rebuilt, RegainedFile, Repair, Store};
 
 use crate::cli::RepairArgs;
 use crate::commands::settings;
-use crate::commands::verify::events_lost;
+use crate::commands::verify::{events_lost, is_any_lost};
 use crate::failure::Failure;
 use crate::units::counted;
 use crate::{output, progress};
@@ -34,7 +34,8 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     } else {
         let parts: Vec<Damage> = repair.unnamed.iter().flat_map(lost_parts).collect();
         let lost_parts = || repair.files.iter().flat_map(|file| &file.damage).chain(&parts);
-        let lost = events_lost(lost_parts());
+        let back_from_others = repair.files.iter().map(|file| file.regained).sum();
+        let lost = events_lost(lost_parts(), back_from_others);
         let files = counted((repair.files.len() + repair.unnamed.len()) as u64, "file");
         if args.dry_run {
             return Err(Failure::Damage(format!(
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
                 format!(" with damaged or missing ones, {events} came back from files that were not named")
             }
         };
-        gone = lost_parts().any(|part| part.events() != Some(0)).then(|| lost.clone());
+        gone = is_any_lost(lost_parts(), back_from_others).then(|| lost.clone());
         format!("repaired: {files}, {lost} lost{back}, {} stay", repair.events)
     };
     match repair.left.len() as u64 {
@@ -93,7 +94,11 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
             (Some(copy), true) => format!("its bytes would be kept in {}", copy.display()),
             (None, _) => "there is nothing of it to keep".to_owned(),
         };
-        output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
+        let back = match file.regained {
+            0 => String::new(),
+            events => format!("{events} of those lost came back from other files, "),
+        };
+        output::write_line(out, &format!("{name}: {kept} events kept, {back}{bytes}"))?;
     }
     for file in &repair.unnamed {
         for part in lost_parts(file) {

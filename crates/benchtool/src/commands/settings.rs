@@ -42,7 +42,8 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
             refuse_all(&Store::open_read_only(&args.store)?, before, settings)?;
         }
         if asked(&args.store, Request::Settings(settings))?.is_none() {
-            existing(&args.store, Options::default())?.set_settings(settings)?;
+            // Opening may need the room that only these settings give.
+            drop(existing(&args.store, Options { settings: Some(settings), ..Options::default() })?);
         }
         let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
         let removed = removed_since(&history, &now);

@@ -102,17 +102,27 @@ pub(super) fn lost(damage: &[Damage]) -> String {
         1 => "1 part of the store is damaged".to_owned(),
         parts => format!("{parts} parts of the store are damaged"),
     };
-    format!("{parts}: {} lost; {DAMAGE_REMEDIES}", events_lost(damage))
+    format!("{parts}: {} lost; {DAMAGE_REMEDIES}", events_lost(damage, 0))
 }
 
-/// `3 events and an unknown number of others are`
-pub(crate) fn events_lost<'a>(damage: impl IntoIterator<Item = &'a Damage>) -> String {
+/// How many events are lost in these parts but for those that are back, and whether there are more of which nobody knows how many.
+fn count_lost<'a>(damage: impl IntoIterator<Item = &'a Damage>, back: u64) -> (u64, bool) {
     let (mut events, mut unknown) = (0u64, false);
     for part in damage {
         events = events.saturating_add(part.events().unwrap_or(0));
         unknown |= part.events().is_none();
     }
-    match (events, unknown) {
+    (events.saturating_sub(back), unknown)
+}
+
+/// Whether any event is lost, or may be.
+pub(crate) fn is_any_lost<'a>(damage: impl IntoIterator<Item = &'a Damage>, back: u64) -> bool {
+    count_lost(damage, back) != (0, false)
+}
+
+/// `3 events and an unknown number of others are`
+pub(crate) fn events_lost<'a>(damage: impl IntoIterator<Item = &'a Damage>, back: u64) -> String {
+    match count_lost(damage, back) {
         (0, true) => "an unknown number of events is".to_owned(),
         (events, true) => format!("{events} events and an unknown number of others are"),
         (1, false) => "1 event is".to_owned(),

@@ -90,7 +90,8 @@ impl Origins {
 }
 
 impl Origin {
-    fn each(
+    /// Reads all of its events.
+    pub(super) fn each(
         &self,
         environment: &Arc<Environment>,
         mut take: impl FnMut(Key, &[u8]),

@@ -33,6 +33,8 @@ pub struct RepairedFile {
     pub quarantined: Option<PathBuf>,
     /// How many of its events stay in the store.
     pub kept: u64,
+    /// How many of the events that were lost in it came back from other files: they are not lost to the store.
+    pub regained: u64,
     /// Its damaged parts, with the events lost in each.
     pub damage: Vec<Damage>,
 }

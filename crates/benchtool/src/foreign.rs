@@ -3,32 +3,21 @@
 use std::path::Path;
 
 use crate::program;
+use crate::recipes::{Foreign, TIMED, packed};
 use crate::refusals::Refusal;
 use crate::source::unpacker;
-
-/// A kind of source that cannot be read as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Foreign {
-    what: &'static str,
-    /// What converts it, before the name of the file; nothing if nobody can tell.
-    command: &'static str,
-    /// What the conversion loses, and what reads the result needs for that.
-    loses: &'static str,
-    options: &'static str,
-}
-
-const fn packed(what: &'static str, command: &'static str) -> Foreign {
-    Foreign { what, command, loses: "", options: "" }
-}
 
 /// How other formats begin; no text does.
 const MAGIC: [(&[u8], Foreign); 5] = [
     (b"\xfd7zXZ\0", packed("packed with xz", "xz -dc")),
     (b"BZh", packed("packed with bzip2", "bzip2 -dc")),
     (b"\x04\x22\x4d\x18", packed("packed with lz4", "lz4 -dc")),
-    (b"PK\x03\x04", packed("a zip archive", "unzip -p")),
+    (b"PK\x03\x04", packed("a zip archive", UNZIP)),
     (b"PAR1", packed("a Parquet file", "pqrs cat --json")),
 ];
+
+/// What takes the files out of a zip archive.
+const UNZIP: &str = "unzip -p";
 
 /// What a tar archive has after the name and the figures of its first file.
 const TAR: (usize, &[u8], Foreign) = (257, b"ustar", packed("a tar archive", "tar -xOf"));
@@ -54,140 +43,6 @@ const TABLES: [(char, Foreign); 3] = [
 const SEQUENCE: Foreign = packed("a JSON text sequence (RFC 7464)", "jq --seq -r tojson");
 const JOINED: Foreign = packed("JSON with several events on a line", "jq -c .");
 const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,[[:space:]]*$//'");
-
-/// What becomes of lines that are not as the first.
-const KEPT_WHOLE: &str = " (lines of another form are kept whole, with the current time)";
-
-/// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
-/// particular first.
-const TIMED: [(&str, Foreign); 10] = [
-    (
-        r"^(\S+:\d+ )?\S+ \S+ .+? \[\d\d/[A-Z][a-z]{2}/\d{4}:",
-        Foreign {
-            what: "the access log of a web server, not JSON",
-            command: concat!(
-                r#"jq -cR '(capture("^((?<vhost>\\S+:\\d+) )?(?<addr>\\S+) \\S+ (?<user>.+?) \\[(?<time>[^]]+)\\] "#,
-                r#"\"(?<request>([^\"\\\\]|\\\\.)*)\" (?<status>\\d+) (?<bytes>\\d+|-)"#,
-                r#"( \"(?<referrer>([^\"\\\\]|\\\\.)*)\" \"(?<agent>([^\"\\\\]|\\\\.)*)\")?( (?<rest>.*\\S))?\\s*$") "#,
-                r#"| .status |= tonumber | .bytes = (.bytes | tonumber? // 0) | map_values(values)) // {"@m": .}'"#
-            ),
-            loses: KEPT_WHOLE,
-            options: " --now",
-        },
-    ),
-    (
-        r"^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(\.\d+)? \d{4}\] ",
-        Foreign {
-            what: "the error log of a web server, not JSON",
-            command: concat!(
-                r#"jq -cR '(capture("^\\[\\w{3} (?<time>[^]]+)\\] (\\[((?<module>\\w*):)?(?<level>\\w+)\\] )?"#,
-                r#"(\\[pid (?<pid>\\d+)(:tid (?<tid>\\d+))?\\] )?(\\[client (?<client>[^]]+)\\] )?(?<message>.*)$") "#,
-                r#"| map_values(values)) // {"@m": .}'"#
-            ),
-            loses: KEPT_WHOLE,
-            options: " --time-key time --time-format '%b %e %H:%M:%S%.f %Y' --now",
-        },
-    ),
-    (
-        r"^#Fields: ",
-        Foreign {
-            what: "a log in the W3C format, as IIS writes it, not JSON",
-            command: concat!(
-                r##"jq -cnR 'foreach (inputs | ltrimstr("\ufeff") | rtrimstr("\r")) as $line ({}; if $line[0:9] == "#Fields: " "##,
-                r##"then {names: ($line[9:] | split(" "))} else .event = (if $line[0:1] == "#" or $line == "" then null else $line | split(" ") end) end; "##,
-                r##".names as $names | ($names | length) as $count | .event | values "##,
-                r##"| [$names + ["rest"], .[:$count] + (.[$count:] | if . == [] then . else [join(" ")] end)] "##,
-                r##"| transpose | map(select(.[1])) "##,
-                r##"| map({(.[0]): (.[1] | if test("^(0|-?[1-9][0-9]{0,14})$") then tonumber else . end)}) | add "##,
-                r##"| .time = .date + "T" + .time + "Z")'"##
-            ),
-            loses: "",
-            options: "",
-        },
-    ),
-    (
-        r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: ",
-        Foreign {
-            what: "the error log of nginx, not JSON",
-            command: concat!(
-                r#"jq -cR '(capture("^(?<time>\\d{4}/\\d\\d/\\d\\d [\\d:]{8}) \\[(?<level>\\w+)\\] (?<pid>\\d+)#(?<tid>\\d+): "#,
-                r#"(\\*(?<connection>\\d+) )?(?<message>.*)$") | map_values(values)) // {"@m": .}'"#
-            ),
-            loses: KEPT_WHOLE,
-            options: " --time-key time --time-format '%Y/%m/%d %H:%M:%S' --now",
-        },
-    ),
-    (
-        r"^<\d+>\d+ \d{4}-\d\d-\d\dT\S+ \S+ \S+ \S+ \S+ (-|\[)",
-        Foreign {
-            what: "syslog (RFC 5424), not JSON",
-            command: concat!(
-                r#"jq -cR '(capture("^<(?<pri>\\d+)>\\d+ (?<time>\\d\\S+) (?<host>\\S+) (?<app>\\S+) (?<pid>\\S+) (?<id>\\S+) "#,
-                r#"(?<data>-|(\\[([^]\\\\]|\\\\.)*\\])+)( (?<message>.*))?$") | .severity = (["emerg", "alert", "crit", "err", "#,
-                r#""warning", "notice", "info", "debug"][(.pri | tonumber) % 8])) // {"@m": .}'"#
-            ),
-            loses: KEPT_WHOLE,
-            options: " --now",
-        },
-    ),
-    (
-        r"^(<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^:]+: ",
-        Foreign {
-            what: "syslog, not JSON",
-            command: concat!(
-                r#"jq -cR 'capture("^(<(?<pri>\\d+)>)?(?<time>\\w{3} [ \\d]\\d [\\d:]{8}) (?<host>\\S+) "#,
-                r#"(?<app>[^:\\[ ]+)(\\[(?<pid>\\d+)\\])?: (?<message>.*)$") | .time = (now | strftime("%Y ")) + .time'"#
-            ),
-            loses: " (all times are taken for those of this year; lines of another form are left out)",
-            options: " --time-key time --time-format '%Y %b %e %H:%M:%S'",
-        },
-    ),
-    (
-        r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d ",
-        Foreign {
-            what: "text, not JSON",
-            command: r#"jq -cR '{time: .[0:17], "@m": .[18:]}'"#,
-            loses: " (if its days are written as year/month/day)",
-            options: " --time-key time --time-format '%y/%m/%d %H:%M:%S'",
-        },
-    ),
-    (
-        r"^\d{4}-\d\d-\d\dT\S+ (stdout|stderr) [FP] ",
-        Foreign {
-            what: "the log of a container (CRI), not JSON",
-            command: concat!(
-                r#"jq -cR 'capture("^(?<t>\\S+) (?<stream>\\S+) [FP] (?<m>.*)$") | {"@t": .t, stream} "#,
-                r#"+ ((.m | fromjson? | objects) // {"@m": .m})'"#
-            ),
-            loses: " (lines that were cut stay in pieces)",
-            options: "",
-        },
-    ),
-    (
-        r#"^[\w.@/-]+=("([^"\\]|\\.)*"|[^" ]*)( +[\w.@/-]+=("([^"\\]|\\.)*"|[^" ]*))+ *$"#,
-        Foreign {
-            what: "logfmt, not JSON",
-            command: concat!(
-                r#"jq -cR '[scan("([^ =]+)=(?:\"((?:[^\"\\\\]|\\\\.)*)\"|([^ ]*))") "#,
-                r#"| {(.[0]): ((.[1] | values | "\"\(.)\"" | fromjson?) // .[2])}] | add'"#
-            ),
-            loses: " (all values become text)",
-            options: "",
-        },
-    ),
-    (
-        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d",
-        Foreign {
-            what: "text, not JSON",
-            command: concat!(
-                r#"jq -cR '{time: ([match("\\d{4}-\\d\\d-\\d\\d[T ][0-9:]{8}([.,]\\d+)?(Z|[+-]\\d\\d:?\\d\\d)?").string] "#,
-                r#"| first), "@m": .}'"#
-            ),
-            loses: "",
-            options: "",
-        },
-    ),
-];
 
 const TEXT: Foreign = Foreign {
     what: "text, not JSON",
@@ -225,7 +80,7 @@ impl Foreign {
         }
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
-        let (first, second) = (lines.next()?, lines.next()?);
+        let (first, second) = (lines.next()?, lines.next().unwrap_or_default());
         if first.starts_with('{') {
             let is_inside = second.starts_with([' ', '\t']) && second.trim_start().starts_with('"');
             return match () {
@@ -259,7 +114,8 @@ impl Foreign {
         let is_latin1 = lines.peek().is_some() && lines.all(|line| std::str::from_utf8(line).is_err());
         let timed = || {
             let text = String::from_utf8_lossy(text);
-            let is_header = |line: &&str| line.starts_with('#') && !line.starts_with("#Fields: ");
+            let names_fields = |line: &str| line.starts_with("#Fields: ") || line.starts_with("#separator ");
+            let is_header = |line: &&str| line.starts_with('#') && !names_fields(line);
             let first = text.lines().find(|line| !is_header(line))?;
             let is_like = |form: &str| regex::Regex::new(form).is_ok_and(|form| form.is_match(first));
             TIMED.iter().find(|(form, _)| is_like(form)).map(|(_, foreign)| *foreign)
@@ -315,6 +171,8 @@ pub(crate) fn of_source(command: &str, source: &str) -> String {
     // It takes the standard input only where it is told so.
     let dash = if command == TAR.2.command { " -" } else { "" };
     match unpacker(Path::new(source)) {
+        // It reads no pipe, and `funzip` takes the first file out of one.
+        Some(unpacker) if command == UNZIP => format!("{unpacker} {file} | funzip"),
         Some(unpacker) => format!("{unpacker} {file} | {command}{dash}"),
         None => format!("{command} {file}"),
     }

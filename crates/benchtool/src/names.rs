@@ -20,6 +20,8 @@ pub(crate) struct Names {
     have_paths: [bool; 2],
     /// Whether one has a message of bytes, as journald writes what is no plain text.
     pub(crate) has_bytes: bool,
+    /// The key of messages of which one is a JSON object, as Docker and CloudWatch keep the lines of programs.
+    pub(crate) json_in: Option<&'static str>,
     /// Whether all begin with an id as `export --ids` writes it, if there are any.
     have_ids: Option<bool>,
 }
@@ -35,13 +37,11 @@ struct Place {
     is_nested: bool,
 }
 
-impl Place {
-    /// As queries write it.
-    fn path(&self) -> String {
-        match self.key.strip_prefix('@') {
-            Some(_) => format!("@Properties['{}']", self.key),
-            None => self.key.to_owned(),
-        }
+/// A key as queries write it, without the built-ins.
+pub(crate) fn path(key: &str) -> String {
+    match key.strip_prefix('@') {
+        Some(_) if key != MESSAGES[0] => format!("@Properties['{key}']"),
+        _ => key.to_owned(),
     }
 }
 
@@ -72,6 +72,8 @@ impl Names {
         self.level = self.level.or_else(|| first(&LEVELS[1..], &is_level));
         self.message = self.message.or_else(|| first(&MESSAGES[1..], &|_, value| value.as_str().is_some()));
         self.has_bytes |= matches!(event.get(JOURNALD), Some(Value::Array(_)));
+        let is_json = |key: &&&str| event.get(key).is_some_and(|value| holds_json(&value));
+        self.json_in = self.json_in.or_else(|| MESSAGES.iter().find(is_json).copied());
         let id = minified.strip_prefix(b"{\"@Id\":\"").and_then(|rest| rest.split_first_chunk::<33>());
         let has_id =
             id.is_some_and(|([hex @ .., end], _)| *end == b'"' && hex.iter().all(u8::is_ascii_hexdigit));
@@ -151,19 +153,27 @@ impl Names {
         let level = level.filter(|_| named("@Level")).map(|level| {
             format!(
                 "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{}`?{}",
-                level.1.path(),
+                path(level.1.key),
                 option(level, "@Level")
             )
         });
         let message = message.filter(|_| named("@Message")).map(|message| {
             format!(
                 "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{}`?{}",
-                message.1.path(),
+                path(message.1.key),
                 option(message, "@Message")
             )
         });
         [level, message]
     }
+}
+
+/// Whether a value is the text of a JSON object.
+fn holds_json(value: &Value<'_>) -> bool {
+    let text = value.as_str().map(|text| text.text());
+    text.is_some_and(|text| {
+        text.starts_with('{') && minify_object(text.as_bytes(), &Default::default(), &mut Vec::new()).is_ok()
+    })
 }
 
 /// Whether a member of a member has this path.

@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 
 /// The names that it is installed under. Under another one it is the first.
-const NAMES: [&str; 2] = ["benchtool", "tamias"];
+const NAMES: [&str; 2] = ["tamias", "benchtool"];
 
 /// The name under which it was started.
 pub(crate) fn name() -> &'static str {

@@ -6,10 +6,10 @@ use tamias::{Batch, EventFormat, Rejection, TimeCandidate, TimeFormat, TimeKeys}
 
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
-use crate::foreign::{Foreign, of_source, quoted, stored_from};
-use crate::names::{JOURNALD, Names};
-use crate::output::json_string;
+use crate::names::Names;
+use crate::recipes::Foreign;
 use crate::refusals::Refusal;
+use crate::remedies::{conversions, day, remedy};
 use crate::splitter::Splitter;
 use crate::units::printable;
 
@@ -21,9 +21,6 @@ const EVENTS_MAX: u64 = 100;
 
 /// No more than this is held before it is looked at.
 const HELD_MAX: usize = 1 << 20;
-
-/// So many keys that may be meant are named.
-const NAMED_MAX: usize = 5;
 
 /// The beginning of a source, held until it tells.
 #[derive(Debug)]
@@ -80,7 +77,7 @@ impl Beginning {
             keys: TimeKeys::new(format.clone()),
             others: 0,
             names: Names::default(),
-            given: args.time_key.as_deref().filter(|_| is_new && !args.now).map(|keys| Given {
+            given: args.time_key.as_deref().filter(|_| is_new).map(|keys| Given {
                 format: EventFormat::time_keys(keys),
                 batch: Batch::new(),
                 is_there: false,
@@ -150,29 +147,24 @@ impl Beginning {
         let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
         let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
         let mut hints = looking.names.hints(args);
-        if looking.names.has_bytes {
-            let what = format!(
-                "the `{JOURNALD}` of some events is an array of bytes; to store them as text, ingest the file into a new store"
-            );
-            let program =
-                format!("{UTF8} if .{JOURNALD} | type == \"array\" then .{JOURNALD} |= utf8 else . end");
-            hints.push(convert(&what, &program, source, Path::new("NEW_STORE")));
-        }
         if let Some(future) = looking.keys.future().filter(|_| args.time_key.is_none()) {
             hints.push(format!(
                 "its first events are all in the future, from {future} on; check --time-format"
             ));
         }
         let found = looking.keys.best().or_else(|| looking.keys.only());
+        hints.extend(conversions(&looking.names, found, source));
         hints.extend(
             without_zone(args.time_key.as_deref().or(found), &looking.keys)
                 .filter(|_| args.time_zone.is_none()),
         );
+        // With --now only a usual key tells that events have their time, and under another name.
+        let is_elsewhere = match args.now {
+            true => looking.keys.best().is_some(),
+            false => !looking.keys.candidates().is_empty(),
+        };
         let key = match (&args.time_key, found) {
-            (Some(given), _)
-                if looking.given.is_some_and(|given| !given.is_there)
-                    && !looking.keys.candidates().is_empty() =>
-            {
+            (Some(given), _) if looking.given.is_some_and(|given| !given.is_there) && is_elsewhere => {
                 return Err(misspelt(source, given, &looking.keys, &args.store));
             }
             (Some(_), _) => None,
@@ -252,7 +244,7 @@ fn without_zone(time_keys: Option<&str>, keys: &TimeKeys) -> Option<String> {
 fn misspelt(source: &str, given: &str, keys: &TimeKeys, store: &Path) -> Refusal {
     let (events, remedy) = (events(keys), remedy(source, keys, store));
     let text = format!(
-        "{source}: no time in `{}` in {events}, nothing of it was stored; {remedy}; --rejects FILE stores the events that have it",
+        "{source}: no time in `{}` in {events}, nothing of it was stored (--rejects FILE stores the events that have it); {remedy}",
         printable(given)
     );
     Refusal { reason: reason(keys), text }
@@ -275,98 +267,6 @@ fn events(keys: &TimeKeys) -> String {
         1 => "the first event".to_owned(),
         events => format!("the first {events} events"),
     }
-}
-
-/// What to do about a source whose time was not found.
-fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
-    let candidates = keys.candidates();
-    let named: Vec<String> =
-        candidates.iter().take(NAMED_MAX).map(|candidate| format!("`{}`", candidate.key)).collect();
-    if let Some(joined) = joined(source, keys, store).or_else(|| epoch_second(source, keys, store)) {
-        return joined;
-    }
-    match (candidates.as_slice(), keys.list()) {
-        ([], Some(list)) => {
-            let what = format!("`{}` holds a list; if these are the events, use", printable(list));
-            // A batch is no event that could have the time of now.
-            let what = match keys.is_list_all() {
-                true => what,
-                false => format!(
-                    "name the key of the time with --time-key, or use --now to store the events with the current time; {what}"
-                ),
-            };
-            let program = match list {
-                "resourceLogs" => OTLP.to_owned(),
-                list => format!("{}[]", member(list)),
-            };
-            convert(&what, &program, source, store)
-        }
-        ([], _) => {
-            "name the key with --time-key (and its format with --time-format, unless it is ISO 8601 or a Unix time), or use \
-             --now to store the events with the current time"
-                .to_owned()
-        }
-        ([one, ..], _) if !one.readings.is_empty() => with_format(one),
-        ([_], _) => format!("{} looks like a time; name it with --time-key", named.join("")),
-        _ => format!("these look like times: {}; name one with --time-key", named.join(", ")),
-    }
-}
-
-/// What makes text of bytes; `implode` takes each for a character. What is not UTF-8 becomes the character for that.
-const UTF8: &str = concat!(
-    "def utf8: reduce (.[], null) as $b ({chars: [], code: 0, left: 0}; ",
-    "if .left > 0 and $b and $b >= 128 and $b < 192 ",
-    "then .code = .code * 64 + $b - 128 | .left -= 1 | if .left == 0 then .chars += [.code] else . end ",
-    "else (if .left > 0 then .chars += [65533] | .left = 0 else . end) | if $b == null then . ",
-    "elif $b < 128 then .chars += [$b] elif $b < 192 or $b > 247 then .chars += [65533] ",
-    "elif $b < 224 then .code = $b - 192 | .left = 1 elif $b < 240 then .code = $b - 224 | .left = 2 ",
-    "else .code = $b - 240 | .left = 3 end end) ",
-    "| .chars | map(if . > 1114111 or . > 55295 and . < 57344 then 65533 else . end) | implode;"
-);
-
-/// What makes events of the batches of OpenTelemetry, where they lie deeper, and the resource beside them.
-const OTLP: &str = ".resourceLogs[] | .resource as $r | .scopeLogs[].logRecords[] + {resource: $r}";
-
-/// What to do about events whose day and time of day are in two keys.
-fn joined(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
-    let (day, clock) = (day(keys)?, keys.clock()?);
-    let program = format!(".timestamp = {} + \"T\" + {}", member(day), member(clock));
-    let what = format!("the time is in two keys, `{}` and `{}`; join them", printable(day), printable(clock));
-    Some(convert(&what, &program, source, store))
-}
-
-/// What to do about events whose time is an object of seconds and nanoseconds, as Log4j 2 writes it.
-fn epoch_second(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
-    let candidates = keys.candidates();
-    let path = candidates.iter().find_map(|candidate| candidate.key.strip_suffix(".epochSecond"))?;
-    let object: String = path.split('.').map(member).collect();
-    let program = format!(
-        ".timestamp = ({object} | (.epochSecond | todate | rtrimstr(\"Z\")) + \".\" + \"000000000\\(.nanoOfSecond // 0)\"[-9:] + \"Z\")"
-    );
-    let what =
-        format!("the time is in two keys of `{}`, seconds and nanoseconds; join them", printable(path));
-    Some(convert(&what, &program, source, store))
-}
-
-/// The key that holds a day alone, where no other key holds a time.
-fn day(keys: &TimeKeys) -> Option<&str> {
-    let candidates = keys.candidates();
-    let [one] = candidates.as_slice() else { return None };
-    matches!(one.readings.as_slice(), [(DAY, _)]).then_some(one.key.as_str())
-}
-
-/// The format of a day alone.
-const DAY: &str = "%Y-%m-%d";
-
-/// What jq is to make of a source.
-fn convert(what: &str, jq: &str, source: &str, store: &Path) -> String {
-    let command = of_source(&format!("jq -c {}", quoted(jq)), source);
-    format!("{what}{}", stored_from(&command, store, ""))
-}
-
-/// A member of an object, in the language of jq.
-fn member(key: &str) -> String {
-    if is_plain(key) { format!(".{key}") } else { format!(".[{}]", json_string(key)) }
 }
 
 /// That no event has a time, and what to do.
@@ -396,29 +296,5 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> Refusal {
     Refusal { reason: reason(keys), text }
 }
 
-/// The options that read a key whose times are written in an unusual way.
-fn with_format(candidate: &TimeCandidate) -> String {
-    let TimeCandidate { key, example, readings, .. } = candidate;
-    let example = printable(example);
-    // On lines of their own, which are never wrapped, so that they can be copied.
-    let option = |format: &str| format!("\n  --time-key {} --time-format {}", quoted(key), quoted(format));
-    match readings.as_slice() {
-        [(format, _)] => format!("`{key}` looks like a time ({example}); use{}", option(format)),
-        readings => {
-            let options = readings.iter().map(|(format, time)| format!("{}  # {time}", option(format)));
-            format!(
-                "`{key}` looks like a time, but {example} has several meanings; use one of{}",
-                options.collect::<String>()
-            )
-        }
-    }
-}
-
 /// So much of a text that is no time is shown.
 const EXAMPLE_CHARS_MAX: usize = 60;
-
-/// Whether a key needs no quotes.
-fn is_plain(key: &str) -> bool {
-    key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-}

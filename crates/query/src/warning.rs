@@ -34,7 +34,7 @@ pub enum Warning {
     NeverCompared {
         /// The key as the language writes it.
         key: String,
-        /// The operator, such as `>`, `like` or `in`.
+        /// The operator, such as `>`, `like` or `in`, or a function such as `Contains`.
         operator: &'static str,
         /// The kind of the other operand.
         with: Compared,
@@ -149,6 +149,15 @@ pub enum Warning {
         aggregate: String,
         /// The percentile that was probably meant.
         meant: String,
+    },
+    /// A part of the query is valid, and means something else than the same text does in other languages.
+    Habit {
+        /// The part as written in the query.
+        text: String,
+        /// What it means.
+        meaning: String,
+        /// What to write instead.
+        remedy: String,
     },
     /// An instant is compared with a text that is not a time, which is undefined.
     NoInstant {
@@ -284,6 +293,7 @@ impl fmt::Display for Warning {
                  from the point (at least {})",
                 if *count == 1 { "once".to_owned() } else { format!("{count} times") }
             ),
+            Warning::Habit { text, meaning, remedy } => write!(f, "`{text}` {meaning}; {remedy}"),
             Warning::UnixTime { key, unit } => unix_time(f, key, *unit),
             Warning::NumberForDate { text } => write!(
                 f,
@@ -475,14 +485,20 @@ fn never_compared(
             ("string", format!("compare it with a number, or `ToString({key})` with the string"))
         }
     };
+    let is_function = operator.starts_with(|first: char| first.is_ascii_uppercase());
     let remedy = match only {
+        Some(Kind::Array) if operator == "Contains" => {
+            format!("its values are arrays: write `'…' in {key}` for one of their elements")
+        }
+        _ if is_function => format!("`ToString({key})` makes a string of a number"),
         Some(Kind::Boolean) => format!("its values are Booleans: write `{key} = true`"),
         Some(Kind::Array) => format!("its values are arrays: write `{key}[?]` for any of their elements"),
         Some(Kind::Object) => format!("its values are objects: name a key in them, as in `{key}.Name`"),
         _ => remedy,
     };
-    write!(
-        f,
-        "`{key}` is never a {with}, so `{key}` {operator} a {with} is {always} for every event; {remedy}"
-    )
+    let compared = match is_function {
+        true => format!("`{operator}({key}, …)`"),
+        false => format!("`{key}` {operator} a {with}"),
+    };
+    write!(f, "`{key}` is never a {with}, so {compared} is {always} for every event; {remedy}")
 }

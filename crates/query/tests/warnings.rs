@@ -276,6 +276,108 @@ fn what_is_as_it_looks_is_not_warned_of() {
     assert_eq!(rows.warnings(), [], "where there are no events, nothing is said of them");
 }
 
+/// Conditions that mean something else in other languages, and what each is warned of.
+const HABITS: &[(&str, &str)] = &[
+    ("not Path = '/'", "`not Path = '/'` is read as `(not Path) = '/'`; write `not (Path = '/')`"),
+    (
+        "Elapsed > 5 and not Code in ['60']",
+        "`not Code in ['60']` is read as `(not Code) in ['60']`; write `not (Code in ['60'])`",
+    ),
+    ("not Elapsed >= 5", "`not Elapsed >= 5` is read as `(not Elapsed) >= 5`; write `not (Elapsed >= 5)`"),
+    (
+        "NOT Path like '/%' ci",
+        "`NOT Path like '/%' ci` is read as `(NOT Path) like '/%' ci`; write `not (Path like '/%' ci)`",
+    ),
+    (
+        "Code = '60' or '61'",
+        "`'61'` beside `or` is no condition, and counts as false; write a comparison on each side, or `x in ['a', 'b']`",
+    ),
+    (
+        "Elapsed = 60 or 61",
+        "`61` beside `or` is no condition, and counts as false; write a comparison on each side, or `x in ['a', 'b']`",
+    ),
+    (
+        "5 < Elapsed < 9",
+        "`5 < Elapsed < 9` compares a condition with a value, which is undefined; write `5 < Elapsed and Elapsed < 9`",
+    ),
+    (
+        "Path = '/api/%'",
+        "`Path = '/api/%'` compares the whole text, in which the sign stands for itself; write `Path like '/api/%'`",
+    ),
+    (
+        "Path <> '*a_b*'",
+        "`Path <> '*a_b*'` compares the whole text, in which the sign stands for itself; write `Path not like '%a__b%'`",
+    ),
+    (
+        "Path like 'api'",
+        "`Path like 'api'` has no `%`, so it compares the whole text; write `Path like '%api%'` for a part of it",
+    ),
+    (
+        "Path not like '*api*'",
+        "`Path not like '*api*'` has no `%`, and `*` stands for itself; write `Path not like '%api%'`",
+    ),
+    ("Path = /api/", "`Path = /api/` compares the whole text; write `IsMatch(Path, /api/)` for a part of it"),
+    (
+        "Code in '60'",
+        "`Code in '60'` is undefined, as there is no array on the right; write `Code in ['60']`",
+    ),
+    ("Has('Code')", "`Has('Code')` is true for every event, as it asks of a text; write `Has(Code)`"),
+    (
+        "has('x-request-id')",
+        "`has('x-request-id')` is true for every event, as it asks of a text; write `Has(@Properties['x-request-id'])`",
+    ),
+    (
+        "ToLower(Path) like '%API%'",
+        "`ToLower(Path) like '%API%'` compares what ToLower gives with other letters; write '%api%'",
+    ),
+    (
+        "@Level >= 'Error'",
+        "`@Level >= 'Error'` compares levels as texts, by their letters; name them, as in `@Level in ['Error', 'Fatal']`",
+    ),
+];
+
+/// What is right here and means something else elsewhere: each gave no row, or all, without a word.
+#[test]
+fn habits_of_other_languages_are_warned_of() {
+    for (condition, warning) in HABITS {
+        assert_eq!(
+            warnings(&format!("select count(*) from stream where {condition}")),
+            [*warning],
+            "{condition}"
+        );
+    }
+    for (aggregate, condition) in
+        [("count(Elapsed > 5)", "Elapsed > 5"), ("sum(Code is null)", "Code is null")]
+    {
+        let warning = format!(
+            "`{aggregate}` does not count the events that meet the condition; write `sum(if {condition} then 1 else 0)`, or `count(*)` \
+             with `where {condition}`"
+        );
+        assert_eq!(warnings(&format!("select {aggregate} from stream")), [warning], "{aggregate}");
+        let grouped = warnings(&format!("select {aggregate} as n from stream group by Path having n > 1"));
+        assert_eq!(grouped.len(), 1, "{grouped:?}");
+    }
+    for condition in [
+        "@Timestamp > 638525769611234567 and @Timestamp >= '2024-05-29' and @Timestamp > Now() - 1h",
+        "Contains(Path, 'a') and StartsWith(Code, '6') and IsMatch(Path, /a/)",
+        "not (Path = '/') and (not Robot) = true and not Robot = true",
+        "not Contains(Path, 'a') and not Code is null",
+        "Path = '/' or true",
+        "Path <> '100%' and Path <> '*' and Path <> 'a%b'",
+        "Path like '/%' and Path like '100%%' and Path like '_'",
+        "Path = /.*api.*/ and Path = /[a-z]+/",
+        "Has(Code) and ToLower(Path) = 'api' and ToLower(Path) = 'API' ci",
+        "(Elapsed < 9) = Robot",
+        "@Level = 'Error'",
+    ] {
+        assert_eq!(
+            warnings(&format!("select count(*) from stream where {condition}")),
+            [""; 0],
+            "{condition}"
+        );
+    }
+}
+
 /// Levels that are numbers, as journald and pino have them, were compared with names without a word.
 #[test]
 fn levels_of_other_logs_are_told() {

@@ -40,8 +40,6 @@ enum Form {
 
 /// How web servers write times; HAProxy with a fraction and without a zone.
 const ACCESS_LOGS: [&str; 2] = ["%d/%b/%Y:%H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S%.f"];
-/// How Git, Ruby and others write them.
-const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %z";
 
 /// Of 1970-01-01T00:00:00Z.
 const UNIX_TICKS: u64 = 621_355_968_000_000_000;
@@ -185,8 +183,13 @@ fn any(text: &str, zone: Option<&Zone>) -> Result<Instant, TimeError> {
             Ok(format!("{}Z", time.ok_or(InstantError::Text)?).parse()?)
         };
         let mail = || instant(rfc2822::parse(text).map_err(|_| InstantError::Text)?.timestamp());
-        let patterns = ACCESS_LOGS.iter().chain([&SPACED]);
-        let known = patterns.map(|pattern| by_pattern(pattern, text, zone)).find_map(Result::ok);
+        // As Git, Ruby and .NET write them: with a blank before the offset.
+        let spaced = || {
+            let (time, offset) = text.rsplit_once(' ')?;
+            offset.starts_with(['+', '-']).then(|| format!("{time}{offset}").parse().ok())?
+        };
+        let known = ACCESS_LOGS.iter().map(|pattern| by_pattern(pattern, text, zone)).find_map(Result::ok);
+        let known = known.or_else(spaced);
         let known = known.map_or_else(|| iso(text, zone).map_err(TimeError::from), Ok);
         known.or_else(|_: TimeError| named()).or_else(|_: TimeError| mail()).map_err(|_| error.into())
     })

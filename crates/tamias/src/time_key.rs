@@ -68,8 +68,12 @@ const TIMELY: [&str; 5] = ["time", "date", "stamp", "created", "when"];
 /// The maximum number of other keys that are counted.
 const OTHERS_MAX: usize = 100;
 
-/// The maximum number of names in the path of a time: `Event.System.TimeCreated.SystemTime`.
-const NAMES_MAX: usize = 4;
+/// The maximum number of names in the path of a time: those of Windows.
+const NAMES_MAX: usize = 5;
+
+/// Where events of Windows have their time when their XML became JSON. What they tell of may hold other times.
+const OF_WINDOWS: [&str; 2] =
+    ["Event.System.TimeCreated.SystemTime", "Event.System.TimeCreated.#attributes.SystemTime"];
 
 /// A number is taken for a time if it lies between these, in whatever unit: most numbers are something else.
 const PLAUSIBLE: [&str; 2] = ["1990-01-01T00:00:00Z", "2100-01-01T00:00:00Z"];
@@ -122,7 +126,8 @@ pub struct TimeCandidate {
     pub readings: Vec<(&'static str, Instant)>,
     /// Whether the expected format reads a value there, and takes it for a time of its zone, as it names none.
     pub is_without_zone: bool,
-    events: u64,
+    /// In how many of the events there is a time.
+    pub events: u64,
 }
 
 impl TimeKeys {
@@ -209,11 +214,16 @@ impl TimeKeys {
         self.most().filter(|(_, count)| count.saturating_mul(2) >= self.events).map(|(key, _)| key)
     }
 
-    /// The key or path of the time if at least half of the events have a time there and no event has one elsewhere. `None` if it may be
+    /// The key or path of the time if at least half of the events have a time there and no event has one elsewhere, or if events of Windows
+    /// have it there. `None` if it may be
     /// something else: a number whose key is not named like a time.
     pub fn only(&self) -> Option<&str> {
         let mut candidates = self.others.values();
-        let (Some(one), None) = (candidates.next(), candidates.next()) else { return None };
+        let of_windows = OF_WINDOWS.iter().find_map(|key| self.others.get(*key));
+        let one = match (of_windows, candidates.next(), candidates.next()) {
+            (Some(one), ..) | (None, Some(one), None) => one,
+            _ => return None,
+        };
         let name = one.key.to_lowercase();
         // Digits alone may be a telephone number.
         let text = one

@@ -151,6 +151,9 @@ fn times_without_a_zone_are_those_of_the_zone_that_is_set() {
     for named in [
         "\"2026-11-23T20:00:00Z\"",
         "\"2026-11-23 22:00:00 +0200\"",
+        // The first of these was read, and not the others.
+        "\"2026-11-23 22:00:00.000 +02:00\"",
+        "\"2026-11-23T22:00:00 +02:00\"",
         "\"2026-11-23 20:00:00 UTC\"",
         "1795464000",
     ] {

@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 
 use tamias::EventId;
 
-use super::shared::{OnDamage, Paging, Parameter, Period, Reading, Showing, event_id, store_folder};
+use super::shared::{
+    OnDamage, Paging, Parameter, Period, Reading, Showing, at_least_one, event_id, store_folder,
+};
 
 /// Run a query
 ///
@@ -172,7 +174,7 @@ pub(crate) struct KeysArgs {
     pub(crate) reading: Reading,
 
     /// Maximum depth; 1 is the top level only. The elements of an array are a level of their own
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = at_least_one::<NonZeroU32>)]
     pub(crate) depth: NonZeroU32,
 
     /// Read only the first N events
@@ -180,7 +182,7 @@ pub(crate) struct KeysArgs {
     pub(crate) limit: Option<u64>,
 
     /// Read only every Nth event
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one::<NonZeroU64>)]
     pub(crate) every: NonZeroU64,
 
     #[command(flatten)]

@@ -45,7 +45,7 @@ pub(crate) struct TailArgs {
 ///
 /// Finds events in which any string, at any depth, contains the text. This is the condition `HasText('…')` of the query
 /// language. Names of keys are not searched; numbers, and messages that are made of a template and other keys, only with --all.
-/// The latest events come last.
+/// If the text is only digits, the time in `@t` is not searched either. The latest events come last.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

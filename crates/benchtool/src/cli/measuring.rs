@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Reading, Segments, store_folder};
+use super::shared::{Reading, Segments, at_least_one, store_folder};
 
 /// The number of events of the demo, and of the published figures.
 pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
@@ -38,7 +38,7 @@ pub(crate) struct BenchArgs {
     pub(crate) percentile: u8,
 
     /// Number of runs of each query
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one::<NonZeroU32>)]
     pub(crate) runs: NonZeroU32,
 
     /// Evaluate each event by itself, without optimisations, as `query --plain` does

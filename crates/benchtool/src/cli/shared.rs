@@ -30,6 +30,11 @@ pub(crate) fn store_folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A number of something that there has to be.
+pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "write a whole number from 1 on".to_owned())
+}
+
 /// What names an event, as `@Id` gives it.
 pub(crate) fn event_id(text: &str) -> Result<EventId, String> {
     text.parse().map_err(|error: tamias::IdError| format!("{error}, as `@Id` in a query gives it"))

@@ -33,15 +33,13 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let condition = args.condition.as_deref().unwrap_or_default();
     query::tell_warnings(&query::warnings(&rows, &store, condition, &query)?);
     query::tell_none(&written, &screen, &args.period, &store.info()?);
-    if written.rows == 0 && screen.is_terminal() {
-        if !args.ignore_case && args.text.chars().any(char::is_alphabetic) {
-            tell!("upper and lower case were told apart; add -i to ignore case");
-        }
-        if !args.all {
-            tell!(
-                "numbers and messages made from a template were not searched; add --all to search them too"
-            );
-        }
+    let is_none = written.rows == 0 && screen.is_terminal();
+    if is_none && !args.ignore_case && args.text.chars().any(char::is_alphabetic) {
+        tell!("upper and lower case were told apart; add -i to ignore case");
+    }
+    // Somebody who looks for a number means those that are no text, too.
+    if !args.all && (is_none || is_number(&args.text)) {
+        tell!("numbers and messages made from a template were not searched; add --all to search them too");
     }
     Ok(())
 }
@@ -51,13 +49,23 @@ fn found(args: &SearchArgs, parameters: &mut Parameters) -> String {
     parameters.set_text("text", &args.text);
     let ci = if args.ignore_case { " ci" } else { "" };
     let mut found = format!("HasText($text){ci}");
+    if !args.text.is_empty() && args.text.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Nobody means the digits of the time, half of which no log shows.
+        found = format!("({found} and (not Contains(@Data['@t'], $text) or {ELSEWHERE}))");
+    }
     if args.all {
         found = format!("({found} or Contains(@Message, $text){ci}");
-        let is_number = args.text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        if is_number && parameters.set_json("number", &args.text).is_ok() {
+        if is_number(&args.text) && parameters.set_json("number", &args.text).is_ok() {
             found.push_str(" or @Properties[?] = $number");
         }
         found.push(')');
     }
     found
+}
+
+/// That the text is in something else than the time.
+const ELSEWHERE: &str = "Contains(ToJson({..@Data, '@t': Undefined()}), $text)";
+
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok() && text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }

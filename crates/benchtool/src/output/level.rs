@@ -6,7 +6,7 @@ use super::row::json_text;
 
 /// The keys under which logs of all sorts have a level; the first that is there counts. HEURISTIC: CLEF first, then what the logging
 /// libraries in wide use write.
-pub(crate) const LEVELS: [&str; 16] = [
+pub(crate) const LEVELS: [&str; 21] = [
     "@l",
     "level",
     "Level",
@@ -20,14 +20,21 @@ pub(crate) const LEVELS: [&str; 16] = [
     // Of hclog.
     "@level",
     "PRIORITY",
+    // Of PostgreSQL, of PowerShell, of Falco, and of events sent to Splunk.
+    "error_severity",
+    "LevelDisplayName",
+    "priority",
+    "event.severity",
     // Of OpenTelemetry, of Python, and of Application Insights.
     "SeverityText",
     "severityText",
     SEVERITY_NUMBER,
+    SEVERITY_NUMBER_JSON,
     PYTHON_NUMBER,
     INSIGHTS_NUMBER,
 ];
 const SEVERITY_NUMBER: &str = "SeverityNumber";
+const SEVERITY_NUMBER_JSON: &str = "severityNumber";
 const PYTHON_NUMBER: &str = "levelno";
 const INSIGHTS_NUMBER: &str = "severityLevel";
 
@@ -104,12 +111,12 @@ enum Scale {
 }
 
 /// What events of Windows have beside their level.
-const OF_WINDOWS: [&str; 4] = ["Channel", "ProviderGuid", "EventID", "Keywords"];
+const OF_WINDOWS: [&str; 5] = ["Channel", "ProviderGuid", "EventID", "Keywords", "ProviderName"];
 
 impl Scale {
     fn of(event: &Map<'_>, key: &str) -> Scale {
         match key {
-            SEVERITY_NUMBER => Scale::OpenTelemetry,
+            SEVERITY_NUMBER | SEVERITY_NUMBER_JSON => Scale::OpenTelemetry,
             PYTHON_NUMBER => Scale::Python,
             INSIGHTS_NUMBER => Scale::Insights,
             "@l" | "Level" | "level" if OF_WINDOWS.iter().any(|key| event.get(key).is_some()) => {
@@ -194,6 +201,8 @@ impl Level {
     fn told(event: &Map<'_>, key: &str, value: &Value<'_>) -> Option<Level> {
         let text = json_text(value.raw());
         match text.parse() {
+            // Numbers of these are on anybody's scale.
+            Ok(_) if matches!(key, "priority" | "event.severity") => None,
             Ok(number) => Scale::of(event, key).level(number),
             Err(_) => Level::named(&text),
         }

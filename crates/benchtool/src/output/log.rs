@@ -31,13 +31,15 @@ const SOURCES: [&str; 12] = [
     "_COMM",
     "ProviderName",
 ];
-pub(crate) const MESSAGES: [&str; 16] = [
+pub(crate) const MESSAGES: [&str; 21] = [
     "@m",
     "message",
     "Message",
     "msg",
     "MESSAGE",
     "@message",
+    // Of Serilog's own JSON, and of GELF.
+    "RenderedMessage",
     "short_message",
     "text",
     "log",
@@ -50,6 +52,11 @@ pub(crate) const MESSAGES: [&str; 16] = [
     "jsonPayload.message",
     "textPayload",
     "event",
+    "body",
+    // Of Okta, of Falco, and of Splunk.
+    "displayMessage",
+    "output",
+    "_raw",
 ];
 
 /// Keys of CLEF that a line has already, or that tell people nothing.
@@ -122,7 +129,8 @@ impl<'a> LogRows<'a> {
             return Some(("@mt", json_text(json.as_bytes()).into_owned()));
         }
         let (key, text) = MESSAGES.iter().find_map(|key| Some((*key, at(event, key)?.as_str()?.text())))?;
-        Some((key, text.into_owned()))
+        // Docker keeps the end of the line.
+        Some((key, text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
     fn line(&self, cells: &[Cell<'_>], event: &Map<'_>) -> String {
@@ -321,6 +329,7 @@ mod tests {
         check(r#"{"ts":1,"severity":"crit","msg":"gone"}"#, "FATAL gone ts=1");
         check(r#"{"PRIORITY":"4","MESSAGE":"odd"}"#, "WARN  odd");
         check(r#"{"a":"x","@l":"Custom"}"#, "Custom a=x");
+        check(r#"{"log":"of a line\n","stream":"stdout"}"#, "of a line stream=stdout");
     }
 
     /// Any number was one of syslog, and what was not known was an information.

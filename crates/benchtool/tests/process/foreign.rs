@@ -8,7 +8,7 @@ use crate::tool::{Ended, count, events, figures, folder, objects, rows, tool, to
 
 /// The only message of a run that took nothing; its last line is what to do.
 #[track_caller]
-fn error(run: Ended) -> String {
+pub(crate) fn error(run: Ended) -> String {
     let run = run.with(4);
     assert_eq!((figures(&run.out).2, run.err.lines().count()), (0, 2), "{run:?}");
     run.err
@@ -36,7 +36,7 @@ fn what_is_no_json_is_one_error_with_the_remedy() {
         (
             syslog.into_bytes(),
             "syslog, not JSON",
-            "'a log' | benchtool ingest s - --time-key time --time-format '%Y %b %e %H:%M:%S'\n",
+            "'a log' | benchtool ingest s - --time-key time --time-format '%Y %b %e %H:%M:%S' --message-key message\n",
         ),
         (indented.into_bytes(), "several lines per event", "jq -c . 'a log' | benchtool ingest s -\n"),
         (utf16, "UTF-16", "iconv -f UTF-16 -t UTF-8 'a log' | benchtool ingest s -\n"),
@@ -77,11 +77,9 @@ fn events_one_level_down_are_told_of() {
 #[test]
 fn several_batches_are_told_to_be_batches() {
     let folder = folder();
-    let otlp = ".resourceLogs[] | .resource as $r | .scopeLogs[].logRecords[] + {resource: $r}";
     for (batch, program) in [
         (r#"{"Records":[{"eventTime":"2024-05-29T10:56:01Z"}]}"#, ".Records[]"),
         (r#"{"records":[{"time":"2024-05-29T10:56:01Z"}]}"#, ".records[]"),
-        (r#"{"resourceLogs":[{"resource":{},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1"}]}]}]}"#, otlp),
     ] {
         for lines in [1, 2, 200] {
             fs::write(folder.path().join("log"), format!("{batch}\n").repeat(lines)).unwrap();
@@ -114,7 +112,7 @@ fn files_of_one_line_are_recognised_as_well() {
         let Some((jq, options)) = err.lines().last().unwrap().split_once(" | benchtool ingest s -") else {
             panic!("{err}")
         };
-        assert!(jq.starts_with("  jq -cR '") && jq.ends_with("' log"), "{jq}");
+        assert!(jq.starts_with("  jq -c") && jq.ends_with("' log"), "{jq}");
         // What is advised is done, where jq is at hand.
         let converted =
             std::process::Command::new("sh").args(["-c", jq]).current_dir(folder.path()).output().unwrap();
@@ -257,12 +255,12 @@ fn short_files_are_recognised_as_well() {
         (
             "Nov 22 10:00:00 web sshd[1]: Failed\nNov 22 10:00:01 web sshd[1]: Failed\n",
             "syslog, not JSON",
-            "jq -cR 'capture(",
+            "jq -cnR 'foreach",
         ),
         (
             "203.0.113.7 - - [29/May/2024:10:56:01 +0000] \"GET / HTTP/1.1\" 200 5\n\n- - - [\n",
             "the access log of a web server",
-            "jq -cR '(capture(",
+            "capture(",
         ),
         (
             "24/05/29 10:56:01 INFO a\n24/05/29 10:56:02 INFO b\n",
@@ -274,7 +272,7 @@ fn short_files_are_recognised_as_well() {
             "syslog (RFC 5424)",
             "severity",
         ),
-        ("# of yesterday\n2024-05-29 10:56:01 one\n2024-05-29 10:56:02 two\n", "text, not JSON", "match("),
+        ("# of yesterday\n2024-05-29 10:56:01 one\n2024-05-29 10:56:02 two\n", "text, not JSON", "capture("),
         ("\u{1e}{\"ts\":1}\n\u{1e}{\"ts\":2}\n", "RFC 7464", "jq --seq -r tojson log"),
         ("{\"ts\":1}{\"ts\":2}\n{\"ts\":3}{\"ts\":4}\n", "several events on a line", "jq -c . log"),
         ("{\"ts\":1},\n{\"ts\":2},\n", "a comma behind each event", "sed 's/,[[:space:]]*$//' log"),
@@ -336,7 +334,7 @@ fn levels_and_messages_of_other_logs_are_told_of() {
 
 /// The command that a message advises in its last line, up to what stores its output, and the options of that.
 #[track_caller]
-fn advised<'a>(err: &'a str, store: &str) -> (&'a str, &'a str) {
+pub(crate) fn advised<'a>(err: &'a str, store: &str) -> (&'a str, &'a str) {
     let line = err.trim_end().rsplit('\n').next().unwrap();
     let Some((command, options)) = line.split_once(&format!(" | benchtool ingest {store} -")) else {
         panic!("{err}")
@@ -354,7 +352,11 @@ fn advised<'a>(err: &'a str, store: &str) -> (&'a str, &'a str) {
 
 /// What an advised command makes, stored: nothing where its program is not at hand.
 #[track_caller]
-fn stored(folder: &std::path::Path, (command, options): (&str, &str), store: &str) -> Option<Vec<Event>> {
+pub(crate) fn stored(
+    folder: &std::path::Path,
+    (command, options): (&str, &str),
+    store: &str,
+) -> Option<Vec<Event>> {
     let made = std::process::Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
     // A shell tells of a missing program by its status only where it is the last one.
     if String::from_utf8_lossy(&made.stderr).contains("not found") {
@@ -373,11 +375,11 @@ fn stored(folder: &std::path::Path, (command, options): (&str, &str), store: &st
     Some(stored)
 }
 
-type Event = serde_json::Map<String, serde_json::Value>;
+pub(crate) type Event = serde_json::Map<String, serde_json::Value>;
 
 /// What a command that an error advises makes of a file, stored: nothing where its program is not at hand.
 #[track_caller]
-fn converted(folder: &std::path::Path, text: &[u8], what: &str) -> Option<Vec<Event>> {
+pub(crate) fn converted(folder: &std::path::Path, text: &[u8], what: &str) -> Option<Vec<Event>> {
     fs::write(folder.join("log"), text).unwrap();
     let _ = fs::remove_dir_all(folder.join("s"));
     let err = error(tool(folder, &["ingest", "s", "log"]));
@@ -401,12 +403,12 @@ fn packed_files_are_unpacked_by_the_command_that_is_advised() {
     let log4j = "{\"instant\":{\"epochSecond\":1795428000,\"nanoOfSecond\":1}}\n".repeat(150);
     let latin1 = b"{\"@t\":\"2026-11-23T10:00:00Z\",\"a\":\"Gr\xfc\xdfe\"}\n".repeat(150);
     for (store, name, bytes, begin) in [
-        ("a", "log.gz", gzip(access.as_bytes()), "gzip -dc log.gz | jq -cR '"),
+        ("a", "log.gz", gzip(access.as_bytes()), "gzip -dc log.gz | jq -cnR '"),
         (
             "b",
             "my log.zst",
             zstd::encode_all(access.as_bytes(), 1).unwrap(),
-            "zstd -dc 'my log.zst' | jq -cR '",
+            "zstd -dc 'my log.zst' | jq -cnR '",
         ),
         ("c", "instants.gz", gzip(log4j.as_bytes()), "gzip -dc instants.gz | jq -c '"),
         ("d", "latin1.gz", gzip(&latin1), "gzip -dc latin1.gz | iconv -c -f WINDOWS-1252 -t UTF-8"),
@@ -423,10 +425,9 @@ fn packed_files_are_unpacked_by_the_command_that_is_advised() {
         }
     }
     for (text, remedy) in [
-        (
-            &b"ts,level\n1,INFO\n"[..],
-            "\n  gzip -dc other.gz | mlr --icsv --ojsonl cat | benchtool ingest s -\n",
-        ),
+        // `unzip` reads no pipe.
+        (&b"PK\x03\x04\x14"[..], "\n  gzip -dc other.gz | funzip | benchtool ingest s -\n"),
+        (b"ts,level\n1,INFO\n", "\n  gzip -dc other.gz | mlr --icsv --ojsonl cat | benchtool ingest s -\n"),
         (
             &[&b"log"[..], &[0; 254], b"ustar\0", &[0; 249]].concat(),
             "\n  gzip -dc other.gz | tar -xOf - | benchtool ingest s -\n",
@@ -447,11 +448,8 @@ fn text_that_begins_with_a_bracket_is_no_array() {
     if let Some(stored) = converted(folder.path(), apache.as_bytes(), "the error log of a web server") {
         assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.1234560Z");
         let event = &stored[0]["d"];
-        assert_eq!((&event["module"], &event["level"]), (&"core".into(), &"error".into()));
-        assert_eq!(
-            (&event["client"], &event["message"]),
-            (&"1.2.3.4:55".into(), &"AH00126: Invalid URI".into())
-        );
+        assert_eq!((&event["module"], &event["@l"]), (&"core".into(), &"error".into()));
+        assert_eq!((&event["client"], &event["@m"]), (&"1.2.3.4:55".into(), &"AH00126: Invalid URI".into()));
         assert_eq!(stored[1]["d"]["client"], serde_json::Value::Null);
         // The thread was dropped.
         assert_eq!((&event["pid"], &event["tid"]), (&"42".into(), &"1".into()));
@@ -463,13 +461,14 @@ fn text_that_begins_with_a_bracket_is_no_array() {
         let event = &stored[0]["d"];
         assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.0000000Z");
         assert_eq!(
-            (&event["level"], &event["pid"], &event["tid"]),
+            (&event["@l"], &event["pid"], &event["tid"]),
             (&"error".into(), &"12".into(), &"34".into())
         );
         assert_eq!(event["connection"], "5");
-        assert_eq!(event["message"], "open() \"/x\" failed, client: 1.2.3.4");
-        assert_eq!(stored[1]["d"]["message"], "start worker processes");
-        assert_eq!(stored[2]["d"]["@m"], "more of it");
+        assert_eq!(event["@m"], "open() \"/x\" failed, client: 1.2.3.4");
+        assert_eq!(stored[1]["d"]["@m"], "start worker processes");
+        // It had the time of now.
+        assert_eq!((&stored[2]["d"]["@m"], &stored[2]["at"]), (&"more of it".into(), &stored[1]["at"]));
     }
     let laravel =
         "[2026-11-23 10:00:00] local.ERROR: failed {\"userId\":1}\n[2026-11-23 10:00:01] local.INFO: done\n";
@@ -503,7 +502,9 @@ fn all_of_an_access_log_is_stored() {
     assert_eq!((&first["referrer"], &first["agent"]), (&"https://a.b/".into(), &"curl".into()));
     assert_eq!(first["request"], "GET /?q=\\\"x\\\" HTTP/1.1");
     assert_eq!((&event("10.0.0.3")["status"], &event("10.0.0.3")["bytes"]), (&500.into(), &7.into()));
-    assert!(stored.iter().any(|event| event["d"]["@m"] == "something else"), "{stored:?}");
+    // It had the time of now.
+    let other = stored.iter().find(|event| event["d"]["@m"] == "something else").unwrap();
+    assert_eq!(other["at"], "2026-11-23T10:00:02.0000000Z");
     // What some servers add behind the agent was dropped.
     assert_eq!(
         (&event("10.0.0.4")["agent"], &event("10.0.0.4")["rest"]),
@@ -551,9 +552,11 @@ fn syslog_of_rfc_5424_has_its_parts() {
     let event = &stored[0]["d"];
     assert_eq!((&event["host"], &event["app"]), (&"web".into(), &"app".into()));
     assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.1230000Z");
-    assert_eq!((&event["severity"], &stored[1]["d"]["severity"]), (&"notice".into(), &"crit".into()));
-    // It has no time, and was rejected.
+    assert_eq!((&event["@l"], &stored[1]["d"]["@l"]), (&"notice".into(), &"crit".into()));
+    assert_eq!(event["@m"], "hello");
+    // It has no time, and was rejected; then it had that of now.
     assert_eq!(stored[2]["d"]["@m"], "<10>1 - web app - - - no time");
+    assert_eq!(stored[2]["at"], stored[1]["at"]);
 }
 
 /// Each line was rejected, and nothing said what to do.

@@ -426,9 +426,14 @@ fn events_without_a_usual_time_key_are_one_error_with_the_candidates() {
     let lines = format!("{line}\n").repeat(5000);
     std::fs::write(folder.path().join("log"), &lines).unwrap();
     let run = tool(folder.path(), &["ingest", "s", "log"]).with(4);
-    assert_eq!((figures(&run.out).2, run.err.lines().count()), (0, 1), "{run:?}");
+    assert_eq!((figures(&run.out).2, run.err.lines().count()), (0, 3), "{run:?}");
     assert!(run.err.contains("no usual time key in the first 100 events"), "{}", run.err);
-    assert!(run.err.contains("`event.created`, `when`; name one with --time-key"), "{}", run.err);
+    assert!(
+        run.err
+            .contains("`event.created`, `when`; use one of\n  --time-key event.created\n  --time-key when\n"),
+        "{}",
+        run.err
+    );
     // The same file with the right key, a path; another key where that is missing.
     let run = tool(folder.path(), &["ingest", "s", "log", "--time-key", "event.created,when"]).well();
     assert_eq!(figures(&run.out).0, 5000);

@@ -75,3 +75,14 @@ fn flat_keys_with_points_are_shown_as_people_write_them() {
     let keys = tool(folder.path(), &["keys", "s", "--format", "ndjson"]).well().out;
     assert!(keys.contains("@Properties['id.orig_h']"), "{keys}");
 }
+
+/// It was "number would be zero for non-zero type".
+#[test]
+fn a_depth_of_nothing_is_refused_in_plain_words() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], br#"{"@t":"2024-05-29T10:56:01Z"}"#).well();
+    for (option, value) in [("--depth", "0"), ("--every", "x")] {
+        let run = tool(folder.path(), &["keys", "s", option, value]).with(2);
+        assert!(run.err.contains("write a whole number from 1 on"), "{}", run.err);
+    }
+}

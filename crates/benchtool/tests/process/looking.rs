@@ -280,6 +280,24 @@ fn messages_and_numbers_are_searched_where_that_is_asked_for() {
     assert_eq!(found(&["4711", "--all", "--condition", "Name = 'Bob'"]), 0);
 }
 
+/// Half of what was found had the digits in its time, where no log shows them; and nothing told of numbers.
+#[test]
+fn digits_are_not_searched_in_the_time() {
+    let folder = folder();
+    let events = br#"{"@t":"2024-05-29T10:56:01.2471100Z","@m":"of its time"}
+{"@t":"2024-05-29T10:56:02.4711000Z","@m":"of order 4711"}
+{"@t":"2024-05-29T10:56:03.4711000Z","@m":"within","Order":{"Id":"A-4711"}}
+{"@t":"2024-05-29T10:56:04Z","@m":"a number","Tenant":4711}
+"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events).well();
+    let found = |arguments: &[&str]| {
+        let run = tool(folder.path(), &[&["search", "s", "4711"], arguments].concat()).well();
+        (run.out.lines().count(), run.err.contains("add --all"))
+    };
+    assert_eq!((found(&[]), found(&["-i"]), found(&["--all"])), ((2, true), (2, true), (3, false)));
+    assert_eq!(tool(folder.path(), &["search", "s", ":56:"]).well().out.lines().count(), 4);
+}
+
 #[test]
 fn a_period_that_ends_before_it_begins_is_a_mistake() {
     let folder = folder();

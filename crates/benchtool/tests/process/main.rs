@@ -24,6 +24,7 @@ mod output_file;
 mod period;
 mod query;
 mod real;
+mod recipes;
 mod rejected;
 mod resume;
 #[cfg(unix)]

@@ -122,7 +122,7 @@ fn of_several_meanings_of_a_time_none_is_chosen() {
 fn null_is_no_time() {
     let text = "{\"time\":null,\"ts\":1716980161}\n";
     assert_eq!(figures(&ingest(text, &["--time-key", "time,ts"]).well().out).0, 1);
-    assert_eq!(figures(&ingest(text, &["--time-key", "time", "--now"]).well().out).0, 1);
+    assert_eq!(figures(&ingest("{\"time\":null}\n", &["--time-key", "time", "--now"]).well().out).0, 1);
     let run = ingest(text, &["--time-key", "time"]).with(4);
     assert!(run.err.contains("no time in `time` in the first event"), "{}", run.err);
 }
@@ -148,6 +148,10 @@ fn a_usual_key_in_no_known_form_is_shown() {
     let nested = "{\"Event\":{\"System\":{\"TimeCreated\":{\"SystemTime\":\"2024-05-29T10:56:01Z\"}}}}\n";
     let run = ingest(nested, &[]).well();
     assert!(run.err.contains("time of events from `Event.System.TimeCreated.SystemTime`"), "{}", run.err);
+    // Sysmon has another time in what it tells of.
+    let sysmon = "{\"Event\":{\"System\":{\"TimeCreated\":{\"#attributes\":{\"SystemTime\":\"2024-05-29T10:56:01Z\"}}},\"EventData\":{\"UtcTime\":\"2024-05-29 10:56:00\"}}}\n";
+    let run = ingest(sysmon, &[]).well();
+    assert!(run.err.contains("`Event.System.TimeCreated.#attributes.SystemTime`"), "{}", run.err);
     let run = ingest(nested, &["--time-key", "a", "--time-format", "%H:%M:%S %Z"]).with(2);
     assert!(run.err.contains("use %Q"), "{}", run.err);
 }
@@ -195,7 +199,7 @@ fn a_misspelt_time_key_is_told_once() {
     let lines = "{\"when\":\"2024-05-29T10:56:01Z\"}\n".repeat(5000);
     let run = ingest(&lines, &["--time-key", "whn"]).with(4);
     assert_eq!(figures(&run.out), (0, 0, 0, 0));
-    let told = "error: log: no time in `whn` in the first 100 events, nothing of it was stored; `when` looks like a time; name it with --time-key; --rejects FILE stores the events that have it\n";
+    let told = "error: log: no time in `whn` in the first 100 events, nothing of it was stored (--rejects FILE stores the events that have it); `when` looks like a time; use\n  --time-key when\n";
     assert_eq!(run.err, told);
     // Some have it, or each line is wanted.
     let some = format!("{lines}{{\"whn\":\"2024-05-29T10:56:01Z\"}}\n");
@@ -356,4 +360,33 @@ fn several_files_are_refused_with_one_error_for_each_reason() {
     // Nothing of them is remembered: with the right key they are stored, and the other one is known.
     let run = tool(path, &["ingest", "s", "a", "b", "c", "good", "--time-key", "when,whn"]).well();
     assert_eq!(figures(&run.out).0, 9, "{run:?}");
+}
+
+/// With --now the events of each other file had the current time, though they have their own.
+#[test]
+fn a_file_with_another_time_key_does_not_get_the_time_of_now() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("a"), "{\"ts\":\"2024-05-29T10:56:01Z\"}\n").unwrap();
+    fs::write(path.join("b"), "{\"created_at\":\"2024-05-29T10:56:02Z\"}\n").unwrap();
+    fs::write(path.join("c"), "{\"n\":1}\n").unwrap();
+    let run = tool(path, &["ingest", "s", "a", "b", "c", "--time-key", "ts", "--now"]).with(4);
+    assert_eq!(figures(&run.out).0, 2, "{run:?}");
+    assert!(run.err.contains("error: b: no time in `ts`"), "{}", run.err);
+    assert!(run.err.ends_with("use\n  --time-key created_at\n"), "{}", run.err);
+    let run = tool(path, &["ingest", "s", "a", "b", "c", "--time-key", "ts,created_at", "--now"]).well();
+    assert_eq!(figures(&run.out).0, 1, "{run:?}");
+    let query = "select count(*) as n from stream where @Timestamp < '2024-05-30'";
+    assert_eq!(rows(path, "s", query)[0]["n"], 2);
+}
+
+/// The keys were named, but not how to take several.
+#[test]
+fn events_of_several_kinds_are_told_to_need_several_time_keys() {
+    let text =
+        "{\"Event\":1,\"Submission Time\":1716980161000}\n{\"Event\":2,\"Finish Time\":1716980162000}\n";
+    let run = ingest(text, &[]).with(4);
+    let keys = "Finish Time,Submission Time";
+    assert!(run.err.ends_with(&format!("\n  --time-key '{keys}'\n")), "{}", run.err);
+    assert_eq!(figures(&ingest(text, &["--time-key", keys]).well().out).0, 2);
 }

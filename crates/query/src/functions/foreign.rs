@@ -14,6 +14,7 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
         "cast" | "convert" | "tonum" | "to_number" | "parse" => "write `ToNumber(x)` or `ToString(x)`",
         "iif" | "case" => "write `if x then a else b`",
         "date_trunc" | "bin" | "time_bucket" => "write `group by time(1h)`",
+        "date" | "to_date" | "trunc" => "write `group by time(1d)`, or `DatePart(x, 'date')`",
         "time" => "`time(1h)` stands in `group by` only",
         "p50" => "write `percentile(x, 50)`",
         "p90" => "write `percentile(x, 90)`",

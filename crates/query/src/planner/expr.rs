@@ -72,6 +72,7 @@ impl Resolver<'_> {
                 format!("the query names more than {KEYS_MAX} keys, the limit"),
             ));
         }
+        self.warn_of_habits(expr);
         if let Some(resolved) = self.behind_grouping(expr)? {
             return Ok(resolved);
         }

@@ -4,6 +4,7 @@ mod aggregate;
 mod call;
 mod expr;
 mod grouped;
+mod habits;
 mod resolve;
 mod wildcard;
 

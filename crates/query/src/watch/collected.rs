@@ -16,6 +16,9 @@ use rust_decimal::prelude::ToPrimitive;
 use std::ops::Range;
 use std::sync::Mutex;
 
+/// Functions that look for something in a text, and are undefined for all else.
+const TAKE_TEXT: [&str; 4] = ["Contains", "StartsWith", "EndsWith", "IndexOf"];
+
 /// Collects what is to be watched for in expressions, each once.
 pub(super) struct Collected<'p> {
     pub(super) names: &'p [Box<str>],
@@ -43,6 +46,12 @@ impl Collected<'_> {
                 let names: Vec<Box<str>> = arguments.iter().filter_map(|of| Some(self.slot(of)?.0)).collect();
                 self.told_apart.extend(names);
             }
+            Expr::Call { function, arguments, .. } if TAKE_TEXT.contains(&function.name) => {
+                if let Some(of) = arguments.first() {
+                    self.value(of, function.name, Compared::Text, None);
+                }
+            }
+            Expr::Match { left, .. } => self.value(left, "IsMatch", Compared::Text, None),
             Expr::Slot(_) => {
                 self.key(expr, None);
                 let stored = self.slot(expr).and_then(|(name, _)| BuiltIn::named(&name));

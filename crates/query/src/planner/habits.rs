@@ -1,0 +1,234 @@
+//! What is right, and means something else than in other languages: warned of where it is written.
+
+use super::resolve::Resolver;
+use crate::Instant;
+use crate::ast::{Arguments, Comparison, Node, ParsedExpr};
+use crate::builtin::BuiltIn;
+use crate::expr::{property, quoted};
+use crate::warning::{UnixUnit, Warning};
+
+/// Nobody reads more warnings of one query.
+const WARNINGS_MAX: usize = 20;
+
+/// A longer part of a query is not repeated.
+const TEXT_MAX: usize = 1000;
+
+/// What an expression means, and what to write instead.
+type Habit = Option<(String, String)>;
+
+/// A comparison as it is written.
+#[derive(Clone, Copy)]
+struct Written<'q> {
+    op: Comparison,
+    left: &'q ParsedExpr,
+    right: &'q ParsedExpr,
+    ci: bool,
+    /// The text of the left operand, of the right one, and of all behind the left one.
+    first: &'q str,
+    second: &'q str,
+    rest: &'q str,
+}
+
+impl Resolver<'_> {
+    /// Warns of an expression that probably means something else than was meant.
+    pub(super) fn warn_of_habits(&mut self, expr: &ParsedExpr) {
+        let text = expr.span.text(self.text);
+        if text.len() > TEXT_MAX || self.warnings.len() >= WARNINGS_MAX {
+            return;
+        }
+        let habit = match &expr.node {
+            Node::Compare { op, left, right, ci } => {
+                let rest = self.text.get(left.span.end..expr.span.end).unwrap_or_default();
+                let (first, second) = (left.span.text(self.text), right.span.text(self.text));
+                let written = Written { op: *op, left, right, ci: *ci, first, second, rest };
+                let habit = self.of_operands(written).or_else(|| self.of_instant(written));
+                habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written))
+            }
+            Node::And(terms) => return self.warn_of_terms("and", terms),
+            Node::Or(terms) => return self.warn_of_terms("or", terms),
+            Node::Arithmetic(_, _, operand) => of_duration(operand),
+            Node::Call { name, arguments: Arguments::List(list), .. } => match list.as_slice() {
+                [argument] => {
+                    of_call(&name.text.to_ascii_lowercase(), argument, argument.span.text(self.text))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        self.warn(text, habit);
+    }
+
+    fn warn(&mut self, text: &str, habit: Habit) {
+        let Some((meaning, remedy)) = habit else { return };
+        let warning = Warning::Habit { text: text.to_owned(), meaning, remedy };
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// A constant between conditions, as in `x = 1 or 2`.
+    fn warn_of_terms(&mut self, operator: &str, terms: &[ParsedExpr]) {
+        let is_constant = |term: &&ParsedExpr| {
+            matches!(
+                term.node,
+                Node::Text(_) | Node::Number(_) | Node::Hex(_) | Node::Duration(_) | Node::Array(_)
+            )
+        };
+        let Some(term) = terms.iter().find(is_constant) else { return };
+        let meaning = format!("beside `{operator}` is no condition, and counts as false");
+        let remedy = "write a comparison on each side, or `x in ['a', 'b']`".to_owned();
+        self.warn(term.span.text(self.text), Some((meaning, remedy)));
+    }
+
+    /// What the operands of a comparison are: all that is written before the operator, or less.
+    fn of_operands(&self, written: Written<'_>) -> Habit {
+        use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+        let Written { op, left, right, first, second, rest, .. } = written;
+        let is_bare = !first.starts_with('(');
+        let is_order = matches!(op, Less | LessOrEqual | Greater | GreaterOrEqual);
+        let text = |expr: &ParsedExpr| expr.span.text(self.text).to_owned();
+        Some(match (&left.node, &right.node) {
+            (Node::Not(_), Node::Bool(_)) => return None,
+            (Node::Not(of), _) if is_bare => {
+                (format!("is read as `({first}){rest}`"), format!("write `not ({}{rest})`", text(of)))
+            }
+            (Node::Compare { right: middle, .. }, _) if is_bare && is_order => (
+                "compares a condition with a value, which is undefined".to_owned(),
+                format!("write `{first} and {}{rest}`", text(middle)),
+            ),
+            (Node::BuiltIn(BuiltIn::Level), Node::Text(_)) if is_order => (
+                "compares levels as texts, by their letters".to_owned(),
+                "name them, as in `@Level in ['Error', 'Fatal']`".to_owned(),
+            ),
+            (_, Node::Text(_)) if matches!(op, Comparison::In | Comparison::NotIn) => (
+                "is undefined, as there is no array on the right".to_owned(),
+                format!("write `{first} {} [{second}]`", op.sign()),
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Instants, which are numbers of ticks, compared with something else.
+    fn of_instant(&self, written: Written<'_>) -> Habit {
+        let Written { op, left, right, first, second, rest, .. } = written;
+        let number = match (&left.node, &right.node) {
+            (_, Node::Number(number)) if self.is_instant(left) => number,
+            (Node::Number(number), _) if self.is_instant(right) => number,
+            _ if !self.is_instant(left) => return None,
+            (_, Node::Text(day)) if op == Comparison::Equal && is_day(day) => {
+                let remedy = format!(
+                    "for the whole day write `{first} >= {second} and {first} < '…'` with the day after it"
+                );
+                return Some(("is true at midnight only".to_owned(), remedy));
+            }
+            _ if matches!(op, Comparison::Like | Comparison::NotLike) => {
+                let remedy =
+                    format!("write `{first} >= '2024-05-29'`, or `ToIsoString({first}) {}`", rest.trim());
+                return Some(("is undefined, as an instant is a number".to_owned(), remedy));
+            }
+            _ => return None,
+        };
+        let value = number.parse::<f64>().ok()?;
+        UnixUnit::of((value, value))?;
+        let meant = Instant::from_unix_text(number).ok()?;
+        let meaning = format!("compares an instant with {number} ticks, not with a Unix time");
+        Some((meaning, format!("write '{meant}'")))
+    }
+}
+
+/// `=` with a pattern, `like` without one, and `=` with a regular expression of plain letters.
+fn of_pattern(written: Written<'_>) -> Habit {
+    use Comparison::{Equal, Like, NotEqual, NotLike};
+    let Written { op, right, first, second, .. } = written;
+    Some(match (op, &right.node) {
+        (Equal | NotEqual, Node::Regex(source)) if is_plain(source) => {
+            let not = if op == Equal { "" } else { "not " };
+            let remedy = format!("write `{not}IsMatch({first}, {second})` for a part of it");
+            ("compares the whole text".to_owned(), remedy)
+        }
+        (Equal | NotEqual, Node::Text(text)) if looks_like_pattern(text) => {
+            let like = if op == Equal { Like } else { NotLike };
+            let meaning = "compares the whole text, in which the sign stands for itself";
+            (meaning.to_owned(), format!("write `{first} {} {}`", like.sign(), as_pattern(text)))
+        }
+        (Like | NotLike, Node::Text(text)) if !text.is_empty() && !text.contains(['%', '_']) => {
+            let like = format!("write `{first} {}", op.sign());
+            match text.contains('*') {
+                true => (
+                    "has no `%`, and `*` stands for itself".to_owned(),
+                    format!("{like} {}`", as_pattern(text)),
+                ),
+                false => (
+                    "has no `%`, so it compares the whole text".to_owned(),
+                    format!("{like} {}` for a part of it", quoted(&format!("%{text}%"))),
+                ),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// What `ToLower` gives, compared with text that is not in lower case.
+fn of_letters(written: Written<'_>) -> Habit {
+    use Comparison::{Equal, Like, NotEqual, NotLike};
+    let Written { op: Equal | NotEqual | Like | NotLike, left, right, ci: false, .. } = written else {
+        return None;
+    };
+    let (Node::Call { name, .. }, Node::Text(text)) = (&left.node, &right.node) else { return None };
+    let in_case = match name.text.to_ascii_lowercase().as_str() {
+        "tolower" => text.to_lowercase(),
+        "toupper" => text.to_uppercase(),
+        _ => return None,
+    };
+    let meaning = format!("compares what {} gives with other letters", name.text);
+    (in_case != *text).then(|| (meaning, format!("write {}", quoted(&in_case))))
+}
+
+/// A duration in quotes, as in `Now() - '1h'`.
+fn of_duration(operand: &ParsedExpr) -> Habit {
+    let Node::Text(text) = &operand.node else { return None };
+    let is_duration = text.starts_with(|first: char| first.is_ascii_digit())
+        && text.ends_with(['d', 'h', 'm', 's'])
+        && text.chars().all(char::is_alphanumeric);
+    let meaning = "is undefined, as a text is no duration".to_owned();
+    is_duration.then(|| (meaning, format!("write {text} without quotes")))
+}
+
+/// `Has` asked of a text that was meant as a name, and aggregates of conditions, which do not count the events that meet them.
+fn of_call(function: &str, argument: &ParsedExpr, text: &str) -> Habit {
+    Some(match (function, &argument.node) {
+        ("has", Node::Text(name)) => (
+            "is true for every event, as it asks of a text".to_owned(),
+            format!("write `Has({})`", property(name)),
+        ),
+        (
+            "count" | "sum",
+            Node::Compare { .. } | Node::And(_) | Node::Or(_) | Node::Not(_) | Node::IsNull(..),
+        ) => (
+            "does not count the events that meet the condition".to_owned(),
+            format!("write `sum(if {text} then 1 else 0)`, or `count(*)` with `where {text}`"),
+        ),
+        _ => return None,
+    })
+}
+
+/// Whether a text is a day alone.
+fn is_day(text: &str) -> bool {
+    text.len() == "2024-05-29".len() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// Whether a regular expression is nothing but letters, which nobody would compare whole with one.
+fn is_plain(source: &str) -> bool {
+    source.chars().all(|sign| sign.is_alphanumeric() || " _-:,'\"".contains(sign))
+}
+
+/// Whether a text begins or ends with a sign that stands for any others in a pattern. `100%` does not.
+fn looks_like_pattern(text: &str) -> bool {
+    let inner = text.trim_matches(['%', '*']);
+    inner.len() < text.len() && inner.chars().any(char::is_alphabetic) && !inner.contains('*')
+}
+
+/// The text as the pattern of `like` that it probably is.
+fn as_pattern(text: &str) -> String {
+    quoted(&text.replace('_', "__").replace('*', "%"))
+}

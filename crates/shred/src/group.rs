@@ -13,7 +13,7 @@ use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, NOT_AS_MANY, malformed};
 use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, ByShape, Counts};
-use crate::output::{Comparison, Output, Sink};
+use crate::output::{Comparison, Output, SLACK, Sink};
 use crate::path::ROOT;
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
@@ -174,9 +174,11 @@ impl Group {
         let mut left = directory.bytes;
         let mut seen = Seen::default();
         for shape in directory.shapes.iter() {
-            let program = Program::of(shape, &directory.paths, &self.places, left, &mut seen)?;
+            let mut program = Program::of(shape, &directory.paths, &self.places, left, &mut seen)?;
             let rest = left.checked_sub(program.literals.len());
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
+            // So that short literals are copied and compared by instructions of a fixed length.
+            program.literals.extend_from_slice(&[0; SLACK]);
             programs.push(program);
         }
         Ok(programs)

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::column::{ColumnValues, Written};
+use crate::encoding::Window;
 use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
@@ -145,8 +146,14 @@ impl GroupReader<'_> {
         const NO_NUMBERS: DecodeError = DecodeError::OutOfRange { what: "column of whole numbers" };
         let group = self.group;
         let info = group.directory().columns.get(column).ok_or(NO_NUMBERS)?;
-        let Written::Simple(Simple::Whole(ints)) = &info.encoding else { return Err(NO_NUMBERS) };
-        let inside = ints.between(info.count, from, to, &mut self.frames)?;
+        let inside = match &info.encoding {
+            Written::Simple(Simple::Whole(ints)) => ints.between(info.count, from, to, &mut self.frames)?,
+            Written::Simple(Simple::Difference(difference)) => {
+                let values = difference.decode(Window::whole(info.count), None, &mut self.frames)?;
+                values.iter().map(|value| (from..=to).contains(value)).collect()
+            }
+            Written::Simple(_) | Written::Templates(_) => return Err(NO_NUMBERS),
+        };
         if !info.grouped {
             return Ok(inside);
         }

@@ -559,7 +559,7 @@ impl<'g> GroupReader<'g> {
             match &info.encoding {
                 Written::Simple(Simple::Dictionary(dictionary))
                     if dictionary.size * ENTRIES_SHARE <= sites.rows => {}
-                Written::Simple(Simple::Whole(_)) if info.kind == Leaf::Whole => {}
+                Written::Simple(Simple::Whole(_) | Simple::Difference(_)) if info.kind == Leaf::Whole => {}
                 _ => return Ok(None),
             }
         }

@@ -5,9 +5,11 @@ use std::ops::Range;
 
 use crate::collected::{Collected, Distinct};
 use crate::column::{Column, Encoding};
+use crate::differences::{self, Candidate};
 use crate::directory::REFERENCE_DEPTH_MAX;
 use crate::dissect::{Dissection, RawColumn, RawValues};
 use crate::encoding::dictionary::Dictionary;
+use crate::encoding::difference::Difference;
 use crate::encoding::fraction::Fractions;
 use crate::encoding::instants::{Instants, Parsed};
 use crate::encoding::ints::Ints;
@@ -114,25 +116,60 @@ pub(crate) fn encode(
         depths.push(if let Plan::Templates(learner) = plan { depth(learner, &depths) } else { 0 });
     }
     let grouper = Grouper::of(dissection);
-    let columns = dissection.columns.iter().zip(plans).enumerate();
-    columns
-        .map(|(number, (column, plan))| {
-            let by_shape = plan.numbers().and_then(|numbers| grouper.group(number, numbers));
-            let grouped = by_shape.is_some();
-            let texts = &column.values.texts;
-            let encoding = match plan {
-                Plan::Templates(learner) => {
-                    Encoding::Templates(templates(texts.pool(), learner, by_shape, frames))
-                }
-                mut plan => {
-                    by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
-                    Encoding::Simple(simple(|| texts.all(), plan, events, frames))
-                }
-            };
-            let (path, kind, count) = (column.path, column.kind, texts.len());
-            Column { path, kind, count, grouped, encoding }
-        })
-        .collect()
+    let differences = differences::find(grouper.candidates(&plans), plans.len());
+    // Those that are told from others come last: then it is known how those are stored.
+    let mut columns: Vec<Option<Column>> = plans.iter().map(|_| None).collect();
+    let encode = |number: usize, plan: Plan<'_>, frames: &mut FrameWriter| {
+        let column = &dissection.columns[number];
+        let by_shape = plan.numbers().and_then(|numbers| grouper.group(number, numbers));
+        let grouped = by_shape.is_some();
+        let texts = &column.values.texts;
+        let encoding = match plan {
+            Plan::Templates(learner) => {
+                Encoding::Templates(templates(texts.pool(), learner, by_shape, frames))
+            }
+            mut plan => {
+                by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
+                Encoding::Simple(simple(|| texts.all(), plan, events, frames))
+            }
+        };
+        let (path, kind, count) = (column.path, column.kind, texts.len());
+        Column { path, kind, count, grouped, encoding }
+    };
+    let mut told = Vec::new();
+    for (number, (plan, difference)) in plans.into_iter().zip(differences).enumerate() {
+        match difference {
+            Some(of) => told.push((number, of, plan)),
+            None => columns[number] = Some(encode(number, plan, frames)),
+        }
+    }
+    for (number, of, plan) in told {
+        let difference = difference(of.map(|other| columns[other].as_ref()), frames);
+        let encoded = match difference {
+            Some((encoding, grouped)) => {
+                let RawColumn { path, kind, ref values, .. } = dissection.columns[number];
+                Column { path, kind, count: values.texts.len(), grouped, encoding }
+            }
+            None => encode(number, plan, frames),
+        };
+        columns[number] = Some(encoded);
+    }
+    columns.into_iter().flatten().collect()
+}
+
+/// The difference of two columns, and whether it stands by shape as they do; nothing where they stand in different orders, or too many bytes serve twice
+/// already.
+fn difference(of: [Option<&Column>; 2], frames: &mut FrameWriter) -> Option<(Encoding, bool)> {
+    let [Some(of), Some(less)] = of else { return None };
+    let (Encoding::Simple(Simple::Whole(first)), Encoding::Simple(Simple::Whole(second))) =
+        (&of.encoding, &less.encoding)
+    else {
+        return None;
+    };
+    let difference = Difference { of: *first, less: *second };
+    let bytes = difference.parts().map(|part| part.length as usize).sum();
+    let is_possible = of.grouped == less.grouped && frames.repeat(bytes);
+    is_possible.then_some((Encoding::Simple(Simple::Difference(difference)), of.grouped))
 }
 
 /// How deep the references of a column go, from how deep those of the columns before it do.
@@ -161,6 +198,17 @@ impl<'a, 'd> Grouper<'a, 'd> {
             }
         }
         Grouper { dissection, counts }
+    }
+
+    /// The columns of whole numbers, with the values of which objects each has.
+    fn candidates<'s, 'p>(&'s self, plans: &'p [Plan<'_>]) -> Vec<Candidate<'p, &'s (usize, Counts)>> {
+        let candidate = |(column, plan): (usize, &'p Plan<'_>)| match plan {
+            Plan::Numbers(values) if self.dissection.columns[column].kind == Leaf::Whole => {
+                Some(Candidate { column, scope: &self.counts[column], values })
+            }
+            _ => None,
+        };
+        plans.iter().enumerate().filter_map(candidate).collect()
     }
 
     /// The numbers by shape, if that pays.

@@ -30,7 +30,7 @@ pub(crate) struct Column<E = Encoding> {
     pub(crate) encoding: E,
 }
 
-/// The number of the encoding by templates; those of others are smaller.
+/// The number of the encoding by templates.
 const TEMPLATES: u8 = 6;
 
 impl Encoding {
@@ -42,7 +42,7 @@ impl Encoding {
         }
     }
 
-    /// All parts that it needs, and nothing else does.
+    /// All parts that it needs; others may need them too.
     pub(crate) fn parts(&self) -> Vec<Part> {
         match self {
             Encoding::Simple(simple) => simple.parts(),

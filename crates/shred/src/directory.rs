@@ -208,7 +208,7 @@ impl Unread {
             needs.ints([&lengths, &codes]);
             lists.push(List { path, arrays, elements, lengths, codes });
         }
-        // An encoder writes no byte twice, and what is read of all parts has to fit in memory.
+        // An encoder uses no more bytes twice than it writes, and what is read of all parts has to fit in memory.
         if needs.part_bytes > 2 * frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
             return Err(malformed("more parts than its frames hold"));
         }

@@ -71,13 +71,20 @@ pub(crate) struct RawList {
     pub(crate) codes: Vec<i64>,
     /// The shapes of the elements.
     pub(crate) shapes: Vec<u32>,
-    /// Those of them that are no objects, by kind, counted from 1; 0 where there is none yet.
-    leaves: [u32; Leaf::ALL.len()],
+    /// Those of them that are no objects, by kind.
+    leaves: [Option<LeafShape>; Leaf::ALL.len()],
+}
+
+/// What is to be known of a shape that is no object, of which arrays have millions: its code, and where the value goes, if anywhere.
+#[derive(Clone, Copy, Debug)]
+struct LeafShape {
+    code: i64,
+    slot: Option<Slot>,
 }
 
 impl RawList {
     fn at(path: u32) -> RawList {
-        RawList { path, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new(), leaves: [0; _] }
+        RawList { path, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new(), leaves: [None; _] }
     }
 }
 
@@ -233,24 +240,23 @@ impl<'d, 'e> Dissector<'d, 'e> {
             self.of_any_shape(list, document, index);
             return;
         };
-        let known = self.out.lists[list as usize].leaves[kind as usize];
-        if known > 0 {
-            return self.leaf(list, known - 1, document, found);
-        }
-        if let Some(shape) = self.of_any_shape(list, document, index) {
-            self.out.lists[list as usize].leaves[kind as usize] = shape + 1;
-        }
-    }
-
-    /// Takes a value that is no object, whose shape is known. Arrays have millions of them.
-    fn leaf(&mut self, list: u32, shape: u32, document: &Scanned<'d, '_>, found: Option<Found>) {
-        let Dissection { shapes, columns, lists, .. } = &mut self.out;
-        let RawShape { code, layout, .. } = &shapes[shape as usize];
-        lists[list as usize].codes.push(*code);
-        let Some((slot, found)) = layout.slots.first().zip(found) else { return };
-        match *slot {
-            Slot::Column { column, .. } => columns[column as usize].values.push(document.bytes, found),
-            Slot::Array { list, .. } => self.array(list, document, found),
+        let Dissection { columns, lists, .. } = &mut self.out;
+        let of = &mut lists[list as usize];
+        let Some(LeafShape { code, slot }) = of.leaves[kind as usize] else {
+            if let Some(shape) = self.of_any_shape(list, document, index) {
+                let RawShape { code, layout, .. } = &self.out.shapes[shape as usize];
+                let leaf = LeafShape { code: *code, slot: layout.slots.first().copied() };
+                self.out.lists[list as usize].leaves[kind as usize] = Some(leaf);
+            }
+            return;
+        };
+        of.codes.push(code);
+        match slot.zip(found) {
+            Some((Slot::Column { column, .. }, found)) => {
+                columns[column as usize].values.push(document.bytes, found);
+            }
+            Some((Slot::Array { list, .. }, found)) => self.array(list, document, found),
+            None => {}
         }
     }
 

@@ -6,11 +6,13 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashTable;
 use zstd::zstd_safe::{CCtx, CDict, MAGIC_DICTIONARY, compress_bound};
 
 use crate::bytes::{Reader, put};
 use crate::decompressor;
 use crate::error::{DecodeError, EncodeError, malformed};
+use crate::hash;
 use crate::limits::CHUNK_BYTES;
 
 /// Texts below this size share a frame. HEURISTIC: a part by itself gives up what it has in common with others; on sets of few events and
@@ -54,7 +56,7 @@ impl Effort {
 }
 
 /// Where some bytes stand: in which frame, and from where to where once it is decompressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Part {
     pub(crate) frame: u32,
     pub(crate) offset: u32,
@@ -154,7 +156,15 @@ pub(crate) struct FrameWriter {
     effort: Effort,
     /// Memory of frames that were compressed, for those to come.
     spare: Vec<Vec<u8>>,
+    /// The parts by their bytes, and the hash of those: columns whose values repeat those of another, or tell the same, share its parts.
+    known: HashTable<(u64, Part)>,
+    /// How many bytes all parts have together, and how many of them stand for another use of them too.
+    written: usize,
+    repeated: usize,
 }
+
+/// Parts below this size are not looked for: to refer to one takes some bytes too.
+const REPEATED_MIN: usize = 64;
 
 /// So many shared frames' memory is kept from one group to the next.
 const SPARE_FRAMES: usize = 4;
@@ -170,6 +180,9 @@ impl FrameWriter {
             scratch: Vec::new(),
             effort: Effort::Full,
             spare: Vec::new(),
+            known: HashTable::new(),
+            written: 0,
+            repeated: 0,
         })
     }
 
@@ -213,8 +226,39 @@ impl FrameWriter {
         }
     }
 
-    /// Adds a part.
+    /// Adds a part, or finds one that has these bytes.
     pub(crate) fn add(&mut self, bytes: &[u8], content: Content) -> Part {
+        if bytes.len() < REPEATED_MIN {
+            return self.append(bytes, content);
+        }
+        let hash = hash::of_bytes(bytes);
+        let known = self.known.find(hash, |(_, part)| self.bytes_of(*part) == Some(bytes)).copied();
+        match known {
+            Some((_, part)) if self.repeat(bytes.len()) => part,
+            _ => {
+                let part = self.append(bytes, content);
+                if known.is_none() {
+                    self.known.insert_unique(hash, (hash, part), |(hash, _)| *hash);
+                }
+                part
+            }
+        }
+    }
+
+    /// Whether parts of so many bytes may serve once more: a reader allows that parts have twice the bytes of their frames.
+    pub(crate) fn repeat(&mut self, bytes: usize) -> bool {
+        let may = self.repeated + bytes <= self.written;
+        self.repeated += if may { bytes } else { 0 };
+        may
+    }
+
+    fn bytes_of(&self, part: Part) -> Option<&[u8]> {
+        let from = part.offset as usize;
+        self.drafts.get(part.frame as usize)?.1.get(from..from + part.length as usize)
+    }
+
+    fn append(&mut self, bytes: &[u8], content: Content) -> Part {
+        self.written += bytes.len();
         let content =
             if content == Content::Json && Content::Texts.shares(bytes) { Content::Texts } else { content };
         let open = self.open.get(content as usize).copied().flatten();
@@ -244,6 +288,8 @@ impl FrameWriter {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
         self.open = [None; 3];
+        self.known.clear();
+        (self.written, self.repeated) = (0, 0);
         for (content, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
             let (packing, stored) = match content {

@@ -1,6 +1,6 @@
 //! Reading a group: its directory, single columns, and its documents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use foldhash::fast::FixedState;
@@ -9,11 +9,12 @@ use crate::column::{Column, ColumnValues, Encoding, Ready, Written};
 use crate::directory::{Directory, List, Unread};
 use crate::encoded::Event;
 use crate::encoding::ints::Ints;
+use crate::encoding::simple::Simple;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, NOT_AS_MANY, malformed};
 use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, ByShape, Counts};
-use crate::output::{Comparison, Output, Sink};
+use crate::output::{Comparison, Output, SLACK, Sink};
 use crate::path::ROOT;
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
@@ -84,7 +85,9 @@ impl Group {
 
     /// Information about each column, in the order of their numbers.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnInfo> {
-        self.directory.columns.iter().map(|column| {
+        // What several columns share is the first one's.
+        let mut counted = HashSet::new();
+        self.directory.columns.iter().map(move |column| {
             // Templates that were walked over once can be read.
             let encoding = self.directory.encoding(column).ok();
             ColumnInfo {
@@ -92,7 +95,15 @@ impl Group {
                 kind: column.kind,
                 encoding: encoding.as_ref().map_or("", Encoding::name),
                 values: column.count,
-                stored: encoding.map_or(0.0, |encoding| self.stored(&encoding.parts())),
+                stored: encoding.map_or(0.0, |encoding| match encoding {
+                    // What it consists of is others'.
+                    Encoding::Simple(Simple::Difference(_)) => 0.0,
+                    encoding => {
+                        let mut parts = encoding.parts();
+                        parts.retain(|part| counted.insert(*part));
+                        self.stored(&parts)
+                    }
+                }),
             }
         })
     }
@@ -174,9 +185,11 @@ impl Group {
         let mut left = directory.bytes;
         let mut seen = Seen::default();
         for shape in directory.shapes.iter() {
-            let program = Program::of(shape, &directory.paths, &self.places, left, &mut seen)?;
+            let mut program = Program::of(shape, &directory.paths, &self.places, left, &mut seen)?;
             let rest = left.checked_sub(program.literals.len());
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
+            // So that short literals are copied and compared by instructions of a fixed length.
+            program.literals.extend_from_slice(&[0; SLACK]);
             programs.push(program);
         }
         Ok(programs)
@@ -200,7 +213,7 @@ pub struct ColumnInfo {
     pub encoding: &'static str,
     /// The number of its values.
     pub values: usize,
-    /// Its stored size in bytes; in a frame with several columns, its share.
+    /// Its stored size in bytes; in a frame with several columns, its share. What it has in common with a column before it is not counted again.
     pub stored: f64,
 }
 

@@ -44,6 +44,7 @@ mod collected;
 mod column;
 mod cut;
 mod decompressor;
+mod differences;
 mod directory;
 mod dissect;
 mod encode;

@@ -14,6 +14,9 @@ pub(crate) trait Sink {
     /// Takes bytes that came before once more: those from `from` on up to `to`.
     fn again(&mut self, from: usize, to: usize) -> Result<(), DecodeError>;
 
+    /// Takes a byte: what stands between the elements of arrays.
+    fn push_byte(&mut self, byte: u8) -> Result<(), DecodeError>;
+
     /// Takes bytes.
     #[inline(always)]
     fn push(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
@@ -120,6 +123,19 @@ impl Sink for Output {
     }
 
     #[inline(always)]
+    fn push_byte(&mut self, byte: u8) -> Result<(), DecodeError> {
+        let is_room = self.length < self.limit;
+        match self.bytes.get_mut(self.length).filter(|_| is_room) {
+            Some(place) => {
+                *place = byte;
+                self.length += 1;
+                Ok(())
+            }
+            None => self.push(&[byte]),
+        }
+    }
+
+    #[inline(always)]
     fn len(&self) -> usize {
         self.length
     }
@@ -210,6 +226,19 @@ impl Sink for Comparison<'_> {
     }
 
     #[inline(always)]
+    fn push_byte(&mut self, byte: u8) -> Result<(), DecodeError> {
+        self.length = self.length.wrapping_add(1);
+        match self.rest {
+            [other, rest @ ..] => {
+                self.unequal |= u128::from(byte ^ other);
+                self.rest = rest;
+            }
+            [] => self.unequal = u128::MAX,
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
     fn len(&self) -> usize {
         self.length
     }
@@ -239,7 +268,7 @@ mod tests {
             let mut from = 0;
             for piece in &pieces {
                 // From within the whole, where others follow, and alone.
-                if extra % 2 == 0 { out.push(piece).unwrap() } else { out.push_range(&whole, from, from + piece.len()).unwrap() }
+                if extra % 2 == 0 { out.push(piece).unwrap() } else if let [byte] = **piece { out.push_byte(byte).unwrap() } else { out.push_range(&whole, from, from + piece.len()).unwrap() }
                 from += piece.len();
             }
             out.again(again, once.len()).unwrap();
@@ -265,7 +294,7 @@ mod tests {
             let mut comparison = Comparison::with(&other);
             let mut from = 0;
             for piece in &pieces {
-                if how == 3 { comparison.push(piece).unwrap() } else { comparison.push_range(&whole, from, from + piece.len()).unwrap() }
+                if how == 3 { comparison.push(piece).unwrap() } else if let [byte] = **piece { comparison.push_byte(byte).unwrap() } else { comparison.push_range(&whole, from, from + piece.len()).unwrap() }
                 from += piece.len();
             }
             comparison.again(again.start, again.end).unwrap();

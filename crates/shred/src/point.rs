@@ -216,3 +216,79 @@ impl Point<'_, '_> {
         Renderer::new(&programs, &columns, &lists, directory.bytes).next(0, out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{encode, group_len};
+    use crate::encoded::{Encoded, Event};
+    use crate::group::Group;
+    use crate::limits::CHUNK_BYTES;
+    use tamias_testdata::{Generator, nasty_documents};
+
+    fn encoded(documents: &[Vec<u8>]) -> Encoded {
+        let events = (0..).zip(documents);
+        let events: Vec<Event<'_>> =
+            events.map(|(n, document)| Event { instant: n, arrival: n, document }).collect();
+        encode(&events[..group_len(&events)]).unwrap()
+    }
+
+    /// How many bytes are decompressed for the column of a document that takes most, if its reader has read no other.
+    fn dearest(group: &Group, encoded: &Encoded, row: usize) -> u64 {
+        let mut reader = group.read(&encoded.frames);
+        let mut point = Point { reader: &mut reader, row, lists: HashMap::new(), columns: HashMap::new() };
+        point.need().unwrap();
+        point.need_references().unwrap();
+        let cost = |column: &usize| {
+            let mut reader = group.read(&encoded.frames);
+            let mut point =
+                Point { reader: &mut reader, row, lists: HashMap::new(), columns: HashMap::new() };
+            let directory = group.directory();
+            let list = group.places().list_of(directory.columns[*column].path, &directory.paths).unwrap();
+            point.locate(list as usize).unwrap();
+            let before = point.reader.frames.decompressed();
+            point.read(*column).unwrap();
+            reader.frames.decompressed() - before
+        };
+        point.columns.keys().map(cost).max().unwrap_or(0)
+    }
+
+    /// The same of twenty documents of a group.
+    fn dearest_of(documents: &[Vec<u8>]) -> u64 {
+        let encoded = encoded(documents);
+        let group = Group::open(&encoded.directory).unwrap();
+        let rows = (0..group.events()).step_by(group.events().div_ceil(20));
+        rows.map(|row| dearest(&group, &encoded, row)).max().unwrap_or(0)
+    }
+
+    fn generated(events: u64) -> Vec<Vec<u8>> {
+        let mut generator = Generator::new(1, events);
+        let mut bytes = Vec::new();
+        while generator.write_next(&mut bytes) {}
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+    }
+
+    #[test]
+    fn a_document_takes_a_chunk_of_each_column_and_a_frame_of_numbers() {
+        let nasty = nasty_documents();
+        let nasty: Vec<Vec<u8>> = nasty.iter().cycle().take(nasty.len() * 40).cloned().collect();
+        // Of nasty documents codes and lengths stand in two frames, where they are those of other columns too.
+        for (documents, frames) in [(generated(16_384), 0), (nasty, 2)] {
+            let most = dearest_of(&documents);
+            assert!((1..=(CHUNK_BYTES + frames * (16 << 10)) as u64).contains(&most), "{most}");
+        }
+    }
+
+    #[test]
+    fn a_document_of_long_texts_takes_its_chunks_and_the_first_one_of_each_column() {
+        // Sentences of words, of which each document has some in common with others.
+        let text =
+            |n: u64| (0..60).map(|at| format!("word{} ", n * 31 % 97 * at % 1_009)).collect::<String>();
+        let documents: Vec<Vec<u8>> =
+            (0..8_000).map(|n| format!("{{\"n\":{n},\"text\":\"{n} {}\"}}", text(n)).into_bytes()).collect();
+        let lengths = 2 * documents.len();
+        let most = dearest_of(&documents);
+        // The first, and two where the text crosses from one to the next.
+        assert!((CHUNK_BYTES as u64..=(3 * CHUNK_BYTES + lengths) as u64).contains(&most), "{most}");
+    }
+}

@@ -23,6 +23,8 @@ pub(crate) struct Piece {
 pub(crate) struct Program {
     pub(crate) literals: Vec<u8>,
     pub(crate) pieces: Vec<Piece>,
+    /// The slot that is all there is: a number or an array, as an element of an array.
+    pub(crate) only: Option<Slot>,
     pub(crate) layout: Layout,
 }
 
@@ -176,6 +178,7 @@ impl Program {
         let mut program = Program {
             literals: Vec::with_capacity(most.min(LITERAL_BYTES * wanted.len())),
             pieces: Vec::with_capacity(most.min(wanted.len()) + 1),
+            only: None,
             layout: Layout::with_room(most.min(tokens.len())),
         };
         let mut start = 0;
@@ -227,6 +230,9 @@ impl Program {
                     }
                 }
             }
+        }
+        if let ([Piece { slot, .. }], []) = (&*program.pieces, &*program.literals) {
+            program.only = *slot;
         }
         program.pieces.push(Piece { literal: start..program.literals.len(), slot: None });
         Ok(program)

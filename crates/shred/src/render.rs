@@ -96,24 +96,35 @@ impl<'r, 'f> Renderer<'r, 'f> {
     /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
     fn element(&mut self, list: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         let program = self.begin(list)?;
+        if let Some(slot) = program.only {
+            self.slot(slot, out)?;
+            return self.end(program);
+        }
         for piece in &program.pieces {
             if !piece.literal.is_empty() {
                 out.push_range(&program.literals, piece.literal.start, piece.literal.end)?;
             }
-            match piece.slot {
-                None => {}
-                Some(Slot::Column { column, nth }) => {
-                    let cursor = self.cursors.get(column as usize).ok_or(MISSING_VALUE)?;
-                    let start = out.len();
-                    self.value(column as usize, cursor + nth as usize, out)?;
-                    if column as usize == self.noting {
-                        self.noted.push((start as u32, out.len() as u32));
-                    }
-                }
-                Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
+            if let Some(slot) = piece.slot {
+                self.slot(slot, out)?;
             }
         }
         self.end(program)
+    }
+
+    /// Puts together what stands at a slot.
+    #[inline(always)]
+    fn slot(&mut self, slot: Slot, out: &mut impl Sink) -> Result<(), DecodeError> {
+        let (column, nth) = match slot {
+            Slot::Array { list, nth } => return self.array(list as usize, nth as usize, out),
+            Slot::Column { column, nth } => (column as usize, nth as usize),
+        };
+        let cursor = self.cursors.get(column).ok_or(MISSING_VALUE)?;
+        let start = out.len();
+        self.value(column, cursor + nth, out)?;
+        if column == self.noting {
+            self.noted.push((start as u32, out.len() as u32));
+        }
+        Ok(())
     }
 
     /// Goes past the next element of a list, none of whose shapes has an array.
@@ -203,14 +214,14 @@ impl<'r, 'f> Renderer<'r, 'f> {
             return out.push(&[LOST]);
         }
         let length = length.ok_or(MISSING)?;
-        out.push(b"[")?;
+        out.push_byte(b'[')?;
         for element in 0..length {
             if element > 0 {
-                out.push(b",")?;
+                out.push_byte(b',')?;
             }
             self.element(list, out)?;
         }
-        out.push(b"]")
+        out.push_byte(b']')
     }
 
     /// Whether everything was used.

@@ -138,8 +138,8 @@ impl<'d> Scanned<'d, '_> {
         while let Some(entry) = self.entries.get(at)
             && at <= close
         {
-            let start = self.entries.get(at - 1).map_or(0, |before| before.end() + 1);
-            if entry.opens() || start < entry.end() {
+            let start = || self.entries.get(at - 1).map_or(0, |before| before.end() + 1);
+            if entry.opens() || start() < entry.end() {
                 element(at);
             }
             at += entry.step();

@@ -3,6 +3,7 @@
 use crate::error::{DecodeError, malformed};
 
 pub(crate) mod dictionary;
+pub(crate) mod difference;
 pub(crate) mod fraction;
 pub(crate) mod instants;
 pub(crate) mod ints;

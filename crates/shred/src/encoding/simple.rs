@@ -3,6 +3,7 @@
 use crate::bytes::{Reader, put};
 use crate::encoding::Window;
 use crate::encoding::dictionary::{Coded, Dictionary};
+use crate::encoding::difference::Difference;
 use crate::encoding::fraction::{Decimals, Fractions};
 use crate::encoding::instants::{Instants, Times};
 use crate::encoding::ints::Ints;
@@ -20,6 +21,7 @@ pub(crate) enum Simple {
     Instants(Instants),
     Whole(Ints),
     Fractions(Fractions),
+    Difference(Difference),
 }
 
 impl Simple {
@@ -33,10 +35,11 @@ impl Simple {
             Simple::Instants(_) => "instants",
             Simple::Whole(ints) => ints.name(),
             Simple::Fractions(_) => "fractions",
+            Simple::Difference(_) => "difference",
         }
     }
 
-    /// All parts that it needs, and nothing else does.
+    /// All parts that it needs; others may need them too.
     pub(crate) fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         self.each_part(&mut |part| parts.push(part));
@@ -54,6 +57,7 @@ impl Simple {
             Simple::Instants(instants) => instants.ints().part().into_iter().for_each(call),
             Simple::Whole(ints) => ints.part().into_iter().for_each(call),
             Simple::Fractions(fractions) => fractions.parts().for_each(call),
+            Simple::Difference(difference) => difference.parts().for_each(call),
         }
     }
 
@@ -65,6 +69,8 @@ impl Simple {
             Simple::Instants(_) => 3,
             Simple::Whole(_) => 4,
             Simple::Fractions(_) => 5,
+            // 6 are templates.
+            Simple::Difference(_) => 7,
         };
         put(out, tag);
         match self {
@@ -74,6 +80,7 @@ impl Simple {
             Simple::Instants(instants) => instants.write(out),
             Simple::Whole(ints) => ints.write(out),
             Simple::Fractions(fractions) => fractions.write(out),
+            Simple::Difference(difference) => difference.write(out),
         }
     }
 
@@ -89,6 +96,7 @@ impl Simple {
             3 => Simple::Instants(Instants::read(reader, frames)?),
             4 => Simple::Whole(Ints::read(reader, frames)?),
             5 => Simple::Fractions(Fractions::read(reader, frames)?),
+            7 => Simple::Difference(Difference::read(reader, frames)?),
             _ => return Err(malformed("a column in an unknown encoding")),
         })
     }
@@ -108,6 +116,7 @@ impl Simple {
             Simple::Instants(instants) => Values::Times(instants.decode(window, events, frames)?),
             Simple::Whole(ints) => Values::Whole(ints.decode_in_order(window, places, frames)?),
             Simple::Fractions(fractions) => Values::Decimals(fractions.decode(window, frames)?),
+            Simple::Difference(difference) => Values::Whole(difference.decode(window, places, frames)?),
         })
     }
 }

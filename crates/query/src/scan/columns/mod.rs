@@ -238,9 +238,6 @@ fn load_outputs(
                 return Ok(None);
             }
             first_values = beginning::cut(plan, evaluator, rows);
-            if plan.is_whole && !evaluator.are_few(rows.len()) {
-                return Ok(None);
-            }
         }
         if let Some(most) = plan.rows_max {
             let left_out = rows.len().saturating_sub(most);
@@ -248,6 +245,9 @@ fn load_outputs(
                 Direction::Ascending => rows.truncate(most),
                 Direction::Descending => drop(rows.drain(..left_out)),
             }
+        }
+        if plan.is_whole && !evaluator.are_few(rows.len()) {
+            return Ok(None);
         }
     }
     let are_told = load(outputs, evaluator, Some(rows))?;

@@ -14,6 +14,12 @@ use crate::shape::Leaf;
 use crate::spans::Spelling;
 
 impl Group {
+    /// Whether the values at a path of keys come in [pieces](crate::AtPath::Pieces), which tell how long they are without being put together. Takes time linear
+    /// in the tokens of all shapes.
+    pub fn is_in_pieces(&self, keys: &[&str]) -> bool {
+        self.sites(0, keys).is_some_and(|sites| self.templates_of(&sites).is_some())
+    }
+
     /// The one column of templates that has all texts of a path.
     fn templates_of(&self, sites: &Sites) -> Option<usize> {
         let text = |site: &Site| Some(site.column.filter(|_| site.leaf == Some(Leaf::Text))?.0);

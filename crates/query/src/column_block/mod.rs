@@ -380,6 +380,11 @@ impl ColumnBlock {
         })
     }
 
+    /// Whether the values at a path are texts in pieces, which tell how long these are.
+    pub(crate) fn is_in_pieces(&self, path: &Path) -> bool {
+        self.decoded.group.is_in_pieces(&keys_of(path))
+    }
+
     /// What the shapes of events tell of the arrays at a path.
     pub(crate) fn arrays_at(&self, path: &Path) -> AtArrays {
         self.decoded.group.arrays_at(&keys_of(path))

@@ -273,6 +273,8 @@ fn load<'o>(
     }
     let rows = rows.filter(|rows| evaluator.are_few(rows.len()));
     for (_, output) in outputs {
+        let rows =
+            rows.filter(|rows| !(evaluator.are_many(rows.len()) && evaluator.measures_pieces(&output.expr)));
         if !evaluator.load_for(&output.expr, rows)? {
             return Ok(false);
         }

@@ -5,16 +5,21 @@ use crate::column::{Ready, Written};
 use crate::encoding::templates::{Filling, ReadyTemplates};
 use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
-use crate::limits::EVENTS_MAX;
+use crate::limits::SHAPES_MAX;
 use crate::output::SLACK;
 use crate::pieces::{
-    MISSING_VALUE, NOTHING, PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, TOO_MANY_HOLES,
-    TextPieces,
+    MISSING_VALUE, PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, TOO_MANY_HOLES, TextPieces, Way,
 };
 use crate::shape::Leaf;
 use crate::spans::Spelling;
 
 impl Group {
+    /// Whether the values at a path of keys come in [pieces](crate::AtPath::Pieces), which tell how long they are without being put together. Takes time linear
+    /// in the tokens of all shapes.
+    pub fn is_in_pieces(&self, keys: &[&str]) -> bool {
+        self.sites(0, keys).is_some_and(|sites| self.templates_of(&sites).is_some())
+    }
+
     /// The one column of templates that has all texts of a path.
     fn templates_of(&self, sites: &Sites) -> Option<usize> {
         let text = |site: &Site| Some(site.column.filter(|_| site.leaf == Some(Leaf::Text))?.0);
@@ -71,84 +76,39 @@ impl GroupReader<'_> {
             }
             for (code, count) in group.census().columns.get(column).into_iter().flatten() {
                 let Some(way) = ways.get_mut(*code as usize) else { continue };
-                way.moves.push((*number, *count));
-                if let Some(PlacedColumn::Templates(_)) = columns.get(*number) {
-                    way.templates.push((*number, *count));
-                }
+                way.moves.push((*number as u32, *count));
             }
         }
         for (way, site) in ways.iter_mut().zip(&sites.by_code) {
             way.text = site.as_ref().and_then(|site| site.column).map(|(_, nth)| nth);
         }
-        let mut pieces = TextPieces { places: Vec::new(), columns, bytes_max: directory.bytes };
-        pieces.fill(self.codes(0)?, &ways)?;
-        let is_known =
-            |(column, place): (usize, u32)| counts.get(column).is_some_and(|count| (place as usize) < *count);
-        if pieces.largest_places().all(is_known) { Ok(Some(pieces)) } else { Err(MISSING_VALUE) }
+        let codes = self.codes(0)?;
+        are_enough(&counts, codes, &ways)?;
+        // A shape's code is below their number.
+        const { assert!(SHAPES_MAX <= 1 << u16::BITS) };
+        let codes = codes.iter().map(|code| *code as u16).collect();
+        Ok(Some(TextPieces { codes, ways, columns, bytes_max: directory.bytes }))
     }
 }
 
-/// What events of a shape have of the columns that are needed.
-#[derive(Clone, Debug, Default)]
-struct Way {
-    /// How far they move on in each.
-    moves: Vec<(usize, u32)>,
-    /// The same of those of templates.
-    templates: Vec<(usize, u32)>,
-    /// Which of the texts they have at the path.
-    text: Option<u32>,
-}
-
-impl TextPieces {
-    /// Finds out which values fill the holes of templates, event by event, and which text each event has.
-    fn fill(&mut self, codes: &[u32], ways: &[Way]) -> Result<(), DecodeError> {
-        // The first value that an event has of each column.
-        let mut cursors = vec![0u32; self.columns.len()];
-        let root = self.columns.len() - 1;
-        self.places.reserve_exact(codes.len());
-        for code in codes {
-            let way = ways.get(*code as usize).ok_or(MISSING_VALUE)?;
-            for (column, count) in &way.templates {
-                let Some(PlacedColumn::Templates(PlacedTemplates { templates, texts })) =
-                    self.columns.get_mut(*column)
-                else {
-                    continue;
-                };
-                let start = cursors[*column] as usize;
-                for (template, _) in texts.get(start..start + *count as usize).ok_or(MISSING_VALUE)? {
-                    if let Some(PlacedTemplate { others, places, .. }) = templates.get_mut(*template as usize)
-                    {
-                        places.extend(others.iter().map(|other| cursors[*other]));
-                    }
-                }
-            }
-            self.places.push(way.text.map_or(NOTHING, |nth| cursors[root].saturating_add(nth)));
-            for (column, count) in &way.moves {
-                // Shapes may say that there are more values than there are.
-                cursors[*column] = cursors[*column].saturating_add(*count);
-            }
+/// Fails if columns have fewer values than events by the codes of their shapes.
+fn are_enough(counts: &[usize], codes: &[u32], ways: &[Way]) -> Result<(), DecodeError> {
+    let mut events = vec![0usize; ways.len()];
+    for code in codes {
+        *events.get_mut(*code as usize).ok_or(MISSING_VALUE)? += 1;
+    }
+    let mut left = counts.to_vec();
+    for (way, events) in ways.iter().zip(events) {
+        for (column, count) in &way.moves {
+            let left = left.get_mut(*column as usize).ok_or(MISSING_VALUE)?;
+            *left = left.checked_sub(events.saturating_mul(*count as usize)).ok_or(MISSING_VALUE)?;
         }
-        Ok(())
     }
-
-    /// The largest place of each column that something refers to, wherever it does.
-    fn largest_places(&self) -> impl Iterator<Item = (usize, u32)> {
-        let of_templates = self.columns.iter().flat_map(|column| match column {
-            PlacedColumn::Values(_) => &[][..],
-            PlacedColumn::Templates(PlacedTemplates { templates, .. }) => templates,
-        });
-        let of_holes = of_templates.flat_map(|template| {
-            let largest = |hole: usize| template.places_of(hole).copied().max();
-            let others = template.others.iter().enumerate();
-            others.filter_map(move |(hole, column)| Some((*column, largest(hole)?)))
-        });
-        let of_rows = self.places.iter().copied().filter(|place| *place != NOTHING).max();
-        of_holes.chain(of_rows.map(|place| (self.columns.len() - 1, place)))
-    }
+    Ok(())
 }
 
 impl PlacedTemplates {
-    /// PlacedTemplates whose holes refer to columns by other numbers; none of the places is known yet.
+    /// Templates whose holes refer to columns by other numbers.
     fn of(ready: ReadyTemplates<'_>, numbers: &[usize]) -> Result<PlacedTemplates, DecodeError> {
         let (read, codes, nth) = ready.into_parts();
         let mut uses = vec![0usize; read.len()];
@@ -157,25 +117,20 @@ impl PlacedTemplates {
         }
         let mut templates = Vec::with_capacity(read.len());
         for (read, uses) in read.into_iter().zip(uses) {
-            let (mut pieces, mut others) = (Vec::with_capacity(read.pieces.len()), Vec::new());
+            let mut pieces = Vec::with_capacity(read.pieces.len());
             for (end, filling) in read.pieces {
                 let hole = match filling {
                     Filling::Own(spans) => PlacedHole::Own(spans.into_owned()),
                     Filling::Reference(column) => {
                         let number = numbers.get(column as usize).filter(|number| **number != usize::MAX);
-                        others.push(*number.ok_or(MISSING_VALUE)?);
-                        PlacedHole::Other(others.len() - 1)
+                        PlacedHole::Other(*number.ok_or(MISSING_VALUE)?)
                     }
                 };
                 pieces.push((end, hole));
             }
             let mut literals = read.literals;
             literals.resize(read.end + SLACK, 0);
-            let places = Vec::new();
-            templates.push(PlacedTemplate { literals, pieces, end: read.end, uses, others, places });
-        }
-        for template in &mut templates {
-            template.places.reserve(template.others.len().saturating_mul(template.uses).min(EVENTS_MAX));
+            templates.push(PlacedTemplate { literals, pieces, end: read.end, uses });
         }
         Ok(PlacedTemplates { templates, texts: codes.into_iter().zip(nth).collect() })
     }

@@ -401,10 +401,11 @@ impl<'g> GroupReader<'g> {
         if let Some(coded) = self.coded(sites)? {
             return Ok(AtRows::All(AtPath::Coded(coded)));
         }
-        if rows.is_none()
-            && let Some(pieces) = self.pieces(sites)?
-        {
-            return Ok(AtRows::All(AtPath::Pieces(pieces)));
+        if let Some(pieces) = self.pieces(sites)? {
+            return Ok(match rows {
+                None => AtRows::All(AtPath::Pieces(pieces)),
+                Some(rows) => AtRows::Some(pieces.texts(Some(rows))?),
+            });
         }
         if let Some(mixed) = self.mixed(sites)? {
             return Ok(AtRows::All(AtPath::Mixed(mixed)));

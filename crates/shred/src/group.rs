@@ -225,6 +225,16 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// Documents one after another, and where each ends.
+    pub(crate) fn of_parts(bytes: Vec<u8>, ends: Vec<u32>) -> Documents {
+        Documents { bytes, ends }
+    }
+
+    /// The bytes of all documents, and where each ends.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u32>) {
+        (self.bytes, self.ends)
+    }
+
     /// The number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()

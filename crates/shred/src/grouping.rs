@@ -124,10 +124,16 @@ pub(crate) fn group(values: &[i64], places: &[u32]) -> Vec<i64> {
 }
 
 /// The values at some places: with all places, the values in the order of the documents again. Nothing where a place is none.
-pub(crate) fn ungroup(grouped: &[i64], places: &[u32]) -> Option<Vec<i64>> {
-    let mut values = Vec::with_capacity(places.len());
-    values.extend(places.iter().map_while(|place| grouped.get(*place as usize)));
-    (values.len() == places.len()).then_some(values)
+pub(crate) fn ungroup<T: Copy>(grouped: &[T], places: &[u32]) -> Option<Vec<T>> {
+    let Some(first) = grouped.first().copied() else { return places.is_empty().then(Vec::new) };
+    let mut are_there = true;
+    let value = |place: &u32| {
+        let value = grouped.get(*place as usize).copied();
+        are_there &= value.is_some();
+        value.unwrap_or(first)
+    };
+    let values = places.iter().map(value).collect();
+    are_there.then_some(values)
 }
 
 /// Whether values are better stored by shape: whether neighbours differ half as often then. HEURISTIC: of columns that compress at

@@ -5,21 +5,30 @@ use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::number::{self, Plain};
 use crate::output::{Output, Sink};
-use crate::spans::Spans;
+use crate::spans::{Mapped, Spans};
+use std::convert::Infallible;
 
 /// The texts at a path, by template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPieces {
-    /// For each row the place of its text among those of the last column; [`NOTHING`] where it has none.
-    pub(crate) places: Vec<u32>,
+    /// For each row the code of its shape.
+    pub(crate) codes: Vec<u16>,
+    /// By the codes of shapes.
+    pub(crate) ways: Vec<Way>,
     /// The column of the texts comes last; templates refer to those before their own.
     pub(crate) columns: Vec<PlacedColumn>,
     /// The most bytes that all texts may have.
     pub(crate) bytes_max: usize,
 }
 
-/// The place of a row without a text.
-pub(crate) const NOTHING: u32 = u32::MAX;
+/// What events of a shape have of the columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// How far they move on in each.
+    pub(crate) moves: Vec<(u32, u32)>,
+    /// Which of the texts that they have is that at the path.
+    pub(crate) text: Option<u32>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlacedColumn {
@@ -45,17 +54,13 @@ pub(crate) struct PlacedTemplate {
     pub(crate) end: usize,
     /// How many texts have it.
     pub(crate) uses: usize,
-    /// The columns that its holes refer to, one after another.
-    pub(crate) others: Vec<usize>,
-    /// The places of the values of these columns, one text after another.
-    pub(crate) places: Vec<u32>,
 }
 
 /// What fills a hole of a template in each of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PlacedHole {
     Own(Spans<'static>),
-    /// Values of the other column of this number among those that its template refers to.
+    /// The first value that the event has of the other column of this number.
     Other(usize),
 }
 
@@ -103,101 +108,91 @@ impl PlacedTemplate {
         let ends = self.pieces.iter().map(|(end, _)| *end).chain([self.end]);
         ends.scan(0, |start, end| self.literals.get(std::mem::replace(start, end)..end))
     }
-
-    /// The places of the values that fill a hole, by the number of its column among those that are referred to.
-    pub(crate) fn places_of(&self, other: usize) -> impl Iterator<Item = &u32> {
-        let of_texts = self.places.chunks_exact(self.others.len().max(1));
-        of_texts.filter_map(move |places| places.get(other))
-    }
 }
 
 /// What is asked of texts: what it comes to for pieces, and for the text that they make.
 trait Question {
     type Answer: Copy;
+    /// What has to be looked at in each text where a hole meets literals.
+    type Meeting;
     /// What a text without pieces comes to.
     const EMPTY: Self::Answer;
 
-    fn of_values(&self, values: &Spans<'_>) -> Answers<Self::Answer>;
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, Self::Answer>;
     fn of_literals(&self, template: &PlacedTemplate) -> Self::Answer;
     /// What comes of a hole beside what fills it, as it stands between literals.
-    fn of_meeting(&self, hole: &Meeting<'_>) -> Option<Answers<Self::Answer>>;
+    fn of_hole(&self, hole: &Hole<'_>) -> Meets<Self>;
+    /// The same of a text that fills the hole.
+    fn of_meeting(&self, meeting: &Self::Meeting, text: &[u8]) -> Self::Answer;
     fn join(&self, a: Self::Answer, b: Self::Answer) -> Self::Answer;
 }
 
-/// What some texts come to.
-#[derive(Clone, Debug)]
-enum Answers<A> {
-    /// All the same.
-    All(A),
-    Each(Vec<A>),
-}
-
 /// A hole between literals.
-struct Meeting<'p> {
+struct Hole<'p> {
     before: &'p [u8],
     after: &'p [u8],
     /// Whether no hole comes behind.
     is_last: bool,
     /// What fills it; none where that consists of pieces too.
     values: Option<&'p Spans<'static>>,
-    /// The places of these values in the texts, which have their own in order.
-    template: &'p PlacedTemplate,
-    other: Option<usize>,
 }
 
-impl Meeting<'_> {
-    /// Tells something of each value in the order of the texts.
-    fn map<T>(&self, values: &Spans<'_>, tell: impl Fn(&[u8]) -> T) -> Vec<T> {
-        let mut buffer: number::Buffer = [0; _];
-        let mut tell = |place: usize| tell(values.text(place, &mut buffer));
-        match self.other {
-            None => (0..self.template.uses).map(tell).collect(),
-            Some(other) => self.template.places_of(other).map(|place| tell(*place as usize)).collect(),
-        }
-    }
+/// What comes of a hole between literals.
+enum Meets<Q: Question + ?Sized> {
+    Nothing,
+    /// The same in all texts.
+    All(Q::Answer),
+    /// What each text is to be looked at for.
+    Each(Q::Meeting),
 }
 
-impl<A: Copy> Answers<A> {
-    fn get(&self, index: usize) -> Option<A> {
+/// What some texts come to.
+enum Answers<'p, A> {
+    /// All the same.
+    All(A),
+    Each(Vec<A>),
+    /// Of texts by dictionary what each entry comes to, and for each text its entry.
+    Coded(Vec<A>, &'p [u32]),
+}
+
+impl<A: Copy> Answers<'_, A> {
+    #[inline(always)]
+    fn get(&self, place: usize) -> Option<A> {
         match self {
             Answers::All(answer) => Some(*answer),
-            Answers::Each(answers) => answers.get(index).copied(),
+            Answers::Each(answers) => answers.get(place).copied(),
+            Answers::Coded(entries, codes) => entries.get(*codes.get(place)? as usize).copied(),
         }
     }
+}
 
-    /// Joins the answers of further pieces of so many texts.
-    fn join<Q: Question<Answer = A>>(&mut self, question: &Q, texts: usize, others: Answers<A>) {
-        match (&mut *self, others) {
-            (Answers::All(own), Answers::All(other)) => *own = question.join(*own, other),
-            (Answers::All(own), Answers::Each(mut others)) => {
-                others.resize(texts, Q::EMPTY);
-                others.iter_mut().for_each(|other| *other = question.join(*own, *other));
-                *self = Answers::Each(others);
-            }
-            (Answers::Each(own), Answers::All(other)) => {
-                own.iter_mut().for_each(|own| *own = question.join(*own, other));
-            }
-            (Answers::Each(own), Answers::Each(others)) => {
-                own.iter_mut().zip(others).for_each(|(own, other)| *own = question.join(*own, other));
-            }
-        }
-    }
+/// What is told of the texts of a template before these are gone over.
+struct Told<'p, Q: Question> {
+    /// What all of them come to by what they have in common.
+    all: Q::Answer,
+    /// What holes of their own come to, each in the order of the texts.
+    own: Vec<Answers<'p, Q::Answer>>,
+    /// The columns of other holes, which come to something else in each text.
+    others: Vec<usize>,
+    /// The same of holes that meet literals.
+    meetings: Vec<(usize, &'p Spans<'static>, Q::Meeting)>,
 }
 
 impl TextPieces {
     /// How many rows there are, those without a text included.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.codes.len()
     }
 
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.codes.is_empty()
     }
 
     /// Whether a row has a text.
     pub fn has(&self, row: usize) -> bool {
-        self.places.get(row).is_some_and(|place| *place != NOTHING)
+        let way = self.codes.get(row).and_then(|code| self.ways.get(usize::from(*code)));
+        way.is_some_and(|way| way.text.is_some())
     }
 
     /// What it takes in memory, in bytes.
@@ -210,60 +205,165 @@ impl TextPieces {
                         PlacedHole::Own(values) => values.held_bytes(),
                         PlacedHole::Other(_) => 0,
                     });
-                    let places = size_of::<u32>() * template.places.capacity();
-                    let others = size_of::<usize>() * template.others.capacity();
                     let pieces = size_of::<(usize, PlacedHole)>() * template.pieces.capacity();
                     let itself = size_of::<PlacedTemplate>() + template.literals.capacity();
-                    itself + pieces + others + places + own.sum::<usize>()
+                    itself + pieces + own.sum::<usize>()
                 };
                 size_of::<(u32, u32)>() * texts.capacity() + templates.iter().map(of_template).sum::<usize>()
             }
         };
-        size_of::<u32>() * self.places.capacity() + self.columns.iter().map(of_column).sum::<usize>()
+        let of_way = |way: &Way| size_of::<Way>() + size_of::<(u32, u32)>() * way.moves.capacity();
+        size_of::<u16>() * self.codes.capacity()
+            + self.ways.iter().map(of_way).sum::<usize>()
+            + self.columns.iter().map(of_column).sum::<usize>()
     }
 
     /// What is asked of the text of each row: none where it has none.
     fn ask<Q: Question, T>(&self, question: &Q, tell: impl Fn(Option<Q::Answer>) -> T) -> Vec<T> {
-        let mut answers: Vec<Answers<Q::Answer>> = Vec::with_capacity(self.columns.len());
+        let mut answers: Vec<Answers<'_, Q::Answer>> = Vec::with_capacity(self.columns.len());
+        // The columns whose texts are gone over, event by event, since values of others fill their holes.
+        let mut told: Vec<Option<Vec<Told<'_, Q>>>> = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
-            let told = match column {
-                PlacedColumn::Values(values) => question.of_values(values),
-                PlacedColumn::Templates(templates) => templates.ask(question, &self.columns, &answers),
+            let (known, open) = match column {
+                PlacedColumn::Values(values) => (question.of_values(values), None),
+                PlacedColumn::Templates(templates) => {
+                    let told: Vec<Told<'_, Q>> = templates
+                        .templates
+                        .iter()
+                        .map(|template| template.told(question, &self.columns, &answers))
+                        .collect();
+                    if told.iter().all(|told| told.others.is_empty() && told.meetings.is_empty()) {
+                        (templates.by_template(question, &told), None)
+                    } else {
+                        (Answers::Each(Vec::with_capacity(templates.texts.len())), Some(told))
+                    }
+                }
             };
-            answers.push(told);
+            answers.push(known);
+            told.push(open);
         }
-        let answer = |place: &u32| match answers.last() {
-            Some(answers) if *place != NOTHING => answers.get(*place as usize),
-            _ => None,
-        };
-        self.places.iter().map(|place| tell(answer(place))).collect()
+        let root = self.columns.len().saturating_sub(1);
+        let mut is_read = vec![false; self.columns.len()];
+        for told in told.iter().flatten().flatten() {
+            let of_meetings = told.meetings.iter().map(|(column, ..)| column);
+            of_meetings.chain(&told.others).for_each(|column| is_read[*column] = true);
+        }
+        let ways: Vec<AskedWay> =
+            self.ways.iter().map(|way| AskedWay::of(way, &told, &is_read, root)).collect();
+        // The first value that an event has of each column.
+        let mut cursors = vec![0u32; self.columns.len()];
+        let mut results = Vec::with_capacity(self.codes.len());
+        for code in &self.codes {
+            let Some(way) = ways.get(usize::from(*code)) else { continue };
+            for (column, count) in &way.open {
+                self.answer(question, (*column, *count), &told, &cursors, &mut answers);
+            }
+            let place = way.text.map(|nth| cursors[root].saturating_add(nth) as usize);
+            results.push(tell(place.and_then(|place| answers[root].get(place))));
+            for (column, count) in &way.moves {
+                cursors[*column] = cursors[*column].saturating_add(*count);
+            }
+        }
+        results
     }
 
-    /// The text of each row, or of some, each once, as JSON; empty where there is none. Takes time and memory linear in these.
+    /// Answers for the texts that an event has of a column, from where it stands in all columns.
+    #[inline(always)]
+    fn answer<'p, Q: Question>(
+        &'p self,
+        question: &Q,
+        (column, count): (usize, u32),
+        told: &[Option<Vec<Told<'p, Q>>>],
+        cursors: &[u32],
+        answers: &mut [Answers<'p, Q::Answer>],
+    ) {
+        let (before, from) = answers.split_at_mut(column);
+        let (Some(PlacedColumn::Templates(templates)), Some(Some(told)), Some(Answers::Each(own))) =
+            (self.columns.get(column), told.get(column), from.first_mut())
+        else {
+            return;
+        };
+        let start = cursors[column] as usize;
+        let place = |other: usize| cursors[other] as usize;
+        for (template, nth) in templates.texts.get(start..start + count as usize).unwrap_or_default() {
+            let Some(told) = told.get(*template as usize) else { continue };
+            let mut answer = told.with_own(question, *nth);
+            for other in &told.others {
+                let of_other = before.get(*other).and_then(|answers| answers.get(place(*other)));
+                answer = question.join(answer, of_other.unwrap_or(Q::EMPTY));
+            }
+            for (other, values, meeting) in &told.meetings {
+                let mut buffer: number::Buffer = [0; _];
+                let text = values.text(place(*other), &mut buffer);
+                answer = question.join(answer, question.of_meeting(meeting, text));
+            }
+            own.push(answer);
+        }
+    }
+
+    /// The text of each row, or of some in any order, as JSON; empty where there is none. Takes time linear in the rows, and in the texts that are made,
+    /// and memory linear in these.
     ///
     /// # Errors
     /// If they are longer than the documents.
     pub fn texts(&self, rows: Option<&[u32]>) -> Result<Texts<'static>, DecodeError> {
+        if let Some(rows) = rows
+            && !rows.is_sorted()
+        {
+            return self.texts_in_order_of(rows);
+        }
         let count = rows.map_or(self.len(), <[u32]>::len);
         let mut ends = Vec::with_capacity(count);
-        let mut writer = Writer { columns: &self.columns, steps: self.bytes_max };
+        let mut writer =
+            Writer { columns: &self.columns, cursors: vec![0; self.columns.len()], steps: self.bytes_max };
         let mut out = Output::new(self.bytes_max);
         let root = self.columns.len().saturating_sub(1);
-        for nth in 0..count {
-            let row = rows.map_or(Some(nth), |rows| rows.get(nth).map(|row| *row as usize));
-            let place = row.and_then(|row| self.places.get(row)).copied().unwrap_or(NOTHING);
-            if place != NOTHING {
-                out.push(b"\"")?;
-                writer.write(root, place as usize, &mut out)?;
-                out.push(b"\"")?;
+        let mut wanted = rows.map(|rows| rows.iter().copied().peekable());
+        for (row, code) in (0u32..).zip(&self.codes) {
+            if ends.len() == count {
+                break;
             }
-            ends.push(out.len() as u32);
-            if ends.len() == SAMPLE {
-                out.make_room(out.len() / SAMPLE * count / 8 * 9);
+            let way = self.ways.get(usize::from(*code)).ok_or(MISSING_VALUE)?;
+            let times = match &mut wanted {
+                None => 1,
+                Some(wanted) => std::iter::from_fn(|| wanted.next_if_eq(&row)).count(),
+            };
+            for _ in 0..times {
+                if let Some(nth) = way.text {
+                    let place = writer.cursors[root].saturating_add(nth);
+                    out.push(b"\"")?;
+                    writer.write(root, place as usize, &mut out)?;
+                    out.push(b"\"")?;
+                }
+                ends.push(out.len() as u32);
+                if ends.len() == SAMPLE {
+                    out.make_room(out.len() / SAMPLE * count / 8 * 9);
+                }
+            }
+            for (column, count) in &way.moves {
+                let cursor = writer.cursors.get_mut(*column as usize).ok_or(MISSING_VALUE)?;
+                *cursor = cursor.saturating_add(*count);
             }
         }
+        // Rows that there are not have none.
+        ends.resize(count, out.len() as u32);
         let mut bytes = out.into_bytes();
         bytes.shrink_to_fit();
+        Ok(Texts::of_parts(ends, bytes))
+    }
+
+    /// The texts of rows that are not in ascending order.
+    fn texts_in_order_of(&self, rows: &[u32]) -> Result<Texts<'static>, DecodeError> {
+        let mut ascending = rows.to_vec();
+        ascending.sort_unstable();
+        ascending.dedup();
+        let texts = self.texts(Some(&ascending))?;
+        let text = |row: &u32| texts.get(ascending.partition_point(|other| other < row)).unwrap_or_default();
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for row in rows {
+            bytes.extend_from_slice(text(row));
+            ends.push(u32::try_from(bytes.len()).map_err(|_| TOO_LONG)?);
+        }
         Ok(Texts::of_parts(ends, bytes))
     }
 
@@ -295,74 +395,121 @@ impl TextPieces {
 /// So many texts tell how long the others are, about.
 const SAMPLE: usize = 256;
 
+const TOO_LONG: DecodeError = malformed("its documents are longer than it says");
+
+/// What a question needs to know of a way.
+struct AskedWay {
+    /// The columns whose texts are gone over, and how many of them.
+    open: Vec<(usize, u32)>,
+    moves: Vec<(usize, u32)>,
+    text: Option<u32>,
+}
+
+impl AskedWay {
+    fn of<T>(way: &Way, open: &[Option<T>], is_read: &[bool], root: usize) -> AskedWay {
+        let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count));
+        let is_open = |column: usize| open.get(column).is_some_and(Option::is_some);
+        AskedWay {
+            open: moves().filter(|(column, _)| is_open(*column)).collect(),
+            moves: moves()
+                .filter(|(column, _)| {
+                    is_open(*column) || is_read.get(*column) == Some(&true) || *column == root
+                })
+                .collect(),
+            text: way.text,
+        }
+    }
+}
+
 impl PlacedTemplates {
-    /// What is asked of each text, where the answers for the columns before are known.
-    fn ask<Q: Question>(
-        &self,
-        question: &Q,
-        columns: &[PlacedColumn],
-        known: &[Answers<Q::Answer>],
-    ) -> Answers<Q::Answer> {
-        let by_template: Vec<Answers<Q::Answer>> =
-            self.templates.iter().map(|template| template.ask(question, columns, known)).collect();
+    /// What is asked of each text, where no other column has a part in it.
+    fn by_template<'p, Q: Question>(&'p self, question: &Q, told: &[Told<'p, Q>]) -> Answers<'p, Q::Answer> {
         let of_text = |(template, nth): &(u32, u32)| {
-            let of_template = by_template.get(*template as usize);
-            of_template.and_then(|answers| answers.get(*nth as usize)).unwrap_or(Q::EMPTY)
+            told.get(*template as usize).map_or(Q::EMPTY, |told| told.with_own(question, *nth))
         };
-        Answers::Each(self.texts.iter().map(of_text).collect())
+        match told {
+            [told] if told.own.is_empty() => Answers::All(told.all),
+            _ => Answers::Each(self.texts.iter().map(of_text).collect()),
+        }
+    }
+}
+
+impl<Q: Question> Told<'_, Q> {
+    /// What a text comes to by its template and the holes of its own, of which so many come before.
+    #[inline(always)]
+    fn with_own(&self, question: &Q, nth: u32) -> Q::Answer {
+        let of_hole = |answer, own: &Answers<'_, Q::Answer>| {
+            question.join(answer, own.get(nth as usize).unwrap_or(Q::EMPTY))
+        };
+        self.own.iter().fold(self.all, of_hole)
     }
 }
 
 impl PlacedTemplate {
-    /// What is asked of each text that has the template.
-    fn ask<Q: Question>(
-        &self,
+    /// What is told of its texts before these are gone over.
+    fn told<'p, Q: Question>(
+        &'p self,
         question: &Q,
-        columns: &[PlacedColumn],
-        known: &[Answers<Q::Answer>],
-    ) -> Answers<Q::Answer> {
-        let mut answers = Answers::All(question.of_literals(self));
+        columns: &'p [PlacedColumn],
+        known: &[Answers<'p, Q::Answer>],
+    ) -> Told<'p, Q> {
+        let mut told = Told {
+            all: question.of_literals(self),
+            own: Vec::new(),
+            others: Vec::new(),
+            meetings: Vec::new(),
+        };
         if self.uses == 0 {
-            return answers;
+            return told;
         }
         let literals: Vec<&[u8]> = self.literals().collect();
         for (nth, (_, hole)) in self.pieces.iter().enumerate() {
-            let (values, other, own) = match hole {
-                PlacedHole::Own(values) => (Some(values), None, question.of_values(values)),
-                PlacedHole::Other(other) => {
-                    let column = self.others.get(*other).copied().unwrap_or(usize::MAX);
-                    let values = match columns.get(column) {
+            let values = match hole {
+                PlacedHole::Own(values) => {
+                    match question.of_values(values) {
+                        Answers::All(answer) => told.all = question.join(told.all, answer),
+                        answers => told.own.push(answers),
+                    }
+                    Some(values)
+                }
+                PlacedHole::Other(column) => {
+                    match known.get(*column) {
+                        Some(Answers::All(answer)) => told.all = question.join(told.all, *answer),
+                        Some(_) => told.others.push(*column),
+                        None => {}
+                    }
+                    match columns.get(*column) {
                         Some(PlacedColumn::Values(values)) => Some(values),
                         Some(PlacedColumn::Templates(_)) | None => None,
-                    };
-                    let own = match known.get(column) {
-                        None => Answers::All(Q::EMPTY),
-                        Some(Answers::All(answer)) => Answers::All(*answer),
-                        Some(Answers::Each(answers)) => {
-                            let answer =
-                                |place: &u32| answers.get(*place as usize).copied().unwrap_or(Q::EMPTY);
-                            Answers::Each(self.places_of(*other).map(answer).collect())
-                        }
-                    };
-                    (values, Some(*other), own)
+                    }
                 }
             };
-            answers.join(question, self.uses, own);
             let literal = |nth: usize| literals.get(nth).copied().unwrap_or_default();
             let is_last = nth + 1 == self.pieces.len();
-            let (before, after) = (literal(nth), literal(nth + 1));
-            let meeting = Meeting { before, after, is_last, values, template: self, other };
-            if let Some(told) = question.of_meeting(&meeting) {
-                answers.join(question, self.uses, told);
+            let between = Hole { before: literal(nth), after: literal(nth + 1), is_last, values };
+            match (question.of_hole(&between), hole, values) {
+                (Meets::All(answer), ..) => told.all = question.join(told.all, answer),
+                (Meets::Each(meeting), PlacedHole::Own(_), Some(values)) => {
+                    let mut buffer: number::Buffer = [0; _];
+                    let mut tell =
+                        |place: usize| question.of_meeting(&meeting, values.text(place, &mut buffer));
+                    told.own.push(Answers::Each((0..self.uses).map(&mut tell).collect()));
+                }
+                (Meets::Each(meeting), PlacedHole::Other(column), Some(values)) => {
+                    told.meetings.push((*column, values, meeting));
+                }
+                (Meets::Each(_), _, None) | (Meets::Nothing, ..) => {}
             }
         }
-        answers
+        told
     }
 }
 
 /// Puts texts together.
 struct Writer<'p> {
     columns: &'p [PlacedColumn],
+    /// The first value that the event has of each column.
+    cursors: Vec<u32>,
     /// How many holes may still be filled.
     steps: usize,
 }
@@ -385,9 +532,8 @@ impl Writer<'_> {
             match hole {
                 PlacedHole::Own(values) => values.append(nth as usize, out)?,
                 PlacedHole::Other(other) => {
-                    let column = *template.others.get(*other).ok_or(MISSING_VALUE)?;
-                    let place = template.places.get(nth as usize * template.others.len() + other);
-                    self.write(column, *place.ok_or(MISSING_VALUE)? as usize, out)?;
+                    let place = *self.cursors.get(*other).ok_or(MISSING_VALUE)?;
+                    self.write(*other, place as usize, out)?;
                 }
             }
         }
@@ -422,20 +568,30 @@ fn characters(text: &[u8]) -> u32 {
 
 impl Question for Characters {
     type Answer = u32;
+    type Meeting = Infallible;
     const EMPTY: u32 = 0;
 
-    fn of_values(&self, values: &Spans<'_>) -> Answers<u32> {
-        Answers::Each(values.map(values.is_plain(), |length| length as u32, characters, Plain::digits))
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u32> {
+        let is_plain = values.is_plain();
+        if let Some(length) = values.one_length().filter(|_| is_plain) {
+            return Answers::All(length as u32);
+        }
+        values.map(is_plain, |length| length as u32, characters, Plain::digits).into()
     }
 
-    fn of_meeting(&self, _: &Meeting<'_>) -> Option<Answers<u32>> {
-        None
+    fn of_hole(&self, _: &Hole<'_>) -> Meets<Self> {
+        Meets::Nothing
+    }
+
+    fn of_meeting(&self, meeting: &Infallible, _: &[u8]) -> u32 {
+        match *meeting {}
     }
 
     fn of_literals(&self, template: &PlacedTemplate) -> u32 {
         template.literals().fold(0, |sum, literal| self.join(sum, characters(literal)))
     }
 
+    #[inline(always)]
     fn join(&self, a: u32, b: u32) -> u32 {
         a.saturating_add(b)
     }
@@ -495,11 +651,20 @@ impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
     }
 }
 
+/// Where what is wanted may begin in a hole, or go on in it.
+struct Straddling {
+    /// From where on it goes on in the hole, having begun before it.
+    leaving: Vec<usize>,
+    /// How much of it stands at the end of the hole, before it goes on.
+    entering: Vec<usize>,
+}
+
 impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
     type Answer = u8;
+    type Meeting = Straddling;
     const EMPTY: u8 = 0;
 
-    fn of_values(&self, values: &Spans<'_>) -> Answers<u8> {
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u8> {
         let may_be_number = self.wanted.text.iter().all(is_numeric);
         // Most of what is looked for stands in few values, or none.
         if values.is_plain() && !(self.find)(values.bytes()) && !(values.are_numbers() && may_be_number) {
@@ -510,7 +675,7 @@ impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
             let (from, to) = number::spell(number, &mut buffer);
             self.of_text(buffer.get(from..to).unwrap_or_default())
         };
-        Answers::Each(values.map(false, |_| 0, |text| self.of_text(text), of_number))
+        values.map(false, |_| 0, |text| self.of_text(text), of_number).into()
     }
 
     fn of_literals(&self, template: &PlacedTemplate) -> u8 {
@@ -518,34 +683,47 @@ impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
     }
 
     /// Where it may begin in one piece and end in another, texts have to be put together.
-    fn of_meeting(&self, hole: &Meeting<'_>) -> Option<Answers<u8>> {
+    fn of_hole(&self, hole: &Hole<'_>) -> Meets<Self> {
         let are_numbers = hole.values.is_some_and(Spans::are_numbers);
         let may_be = |at: &usize| !are_numbers || self.wanted.text.get(*at).is_some_and(is_numeric);
         let leaving: Vec<usize> = self.leaving(hole.before).filter(may_be).collect();
         let entering = self.entering(hole.after, hole.is_last).filter(|length| may_be(&(length - 1)));
         let entering: Vec<usize> = entering.collect();
-        if leaving.is_empty() && entering.is_empty() {
-            return None;
+        match hole.values {
+            _ if leaving.is_empty() && entering.is_empty() => Meets::Nothing,
+            None => Meets::All(found::PERHAPS),
+            Some(_) => Meets::Each(Straddling { leaving, entering }),
         }
-        let Some(values) = hole.values else { return Some(Answers::All(found::PERHAPS)) };
+    }
+
+    fn of_meeting(&self, Straddling { leaving, entering }: &Straddling, text: &[u8]) -> u8 {
         let wanted = self.wanted.text;
-        let goes_on = |text: &[u8], from: usize| {
+        let goes_on = |from: usize| {
             let rest = &wanted[from..];
             let length = rest.len().min(text.len());
             self.is_same(&text[..length], &rest[..length])
         };
-        let begins = |text: &[u8], length: usize| {
+        let begins = |length: usize| {
             length <= text.len() && self.is_same(&text[text.len() - length..], &wanted[..length])
         };
-        let meets = |text: &[u8]| {
-            leaving.iter().any(|from| goes_on(text, *from))
-                || entering.iter().any(|length| begins(text, *length))
-        };
-        Some(Answers::Each(hole.map(values, |text| if meets(text) { found::PERHAPS } else { 0 })))
+        let meets =
+            leaving.iter().any(|from| goes_on(*from)) || entering.iter().any(|length| begins(*length));
+        if meets { found::PERHAPS } else { 0 }
     }
 
+    #[inline(always)]
     fn join(&self, a: u8, b: u8) -> u8 {
         a | b
+    }
+}
+
+/// What texts by themselves come to.
+impl<'v, A> From<Mapped<'v, A>> for Answers<'v, A> {
+    fn from(mapped: Mapped<'v, A>) -> Answers<'v, A> {
+        match mapped {
+            Mapped::Each(answers) => Answers::Each(answers),
+            Mapped::Entries(entries, codes) => Answers::Coded(entries, codes),
+        }
     }
 }
 

@@ -1,24 +1,25 @@
-//! One document of a group, without decoding the others.
+//! One document of a group, or some that follow one another, without decoding the others.
 //!
-//! The positions of its values in their columns follow from the shapes of the documents before it: how many values of each column each shape
+//! The positions of their values in their columns follow from the shapes of the documents before it: how many values of each column each shape
 //! has, times how many documents have that shape; and likewise for the elements of arrays.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::column::ColumnValues;
 use crate::encoding::Window;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
-use crate::group::GroupReader;
+use crate::group::{Documents, GroupReader};
 use crate::grouping::Counts;
-use crate::output::Output;
+use crate::output::{Output, Sink};
 use crate::path::Step;
 use crate::program::Program;
 use crate::render::{Elements, Renderer};
 use crate::shape::Seen;
 use crate::spans::Spelling;
 
-/// The elements of a list that belong to the document.
+/// The elements of a list that belong to the documents.
 #[derive(Clone, Debug)]
 struct Located {
     lengths: Vec<i64>,
@@ -43,12 +44,14 @@ impl Located {
     }
 }
 
-/// A document being located.
+/// Documents being located.
 struct Point<'p, 'g> {
     reader: &'p mut GroupReader<'g>,
-    row: usize,
+    rows: Range<usize>,
     lists: HashMap<usize, Rc<Located>>,
     columns: HashMap<usize, ColumnValues<'g>>,
+    /// The programs of shapes, by the number of their list and their code.
+    programs: HashMap<(usize, usize), Program>,
 }
 
 impl<'g> GroupReader<'g> {
@@ -70,23 +73,43 @@ impl<'g> GroupReader<'g> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn document(&mut self, row: usize) -> Result<Vec<u8>, DecodeError> {
-        let bytes = self.group.document_bytes();
-        if row >= self.group.events() {
+        Ok(self.documents_in(row..row.saturating_add(1))?.into_parts().0)
+    }
+
+    /// The documents of rows that follow one another. Of each column the values before the first of them and behind the last one are decoded as little
+    /// as those beside a single [`document`](GroupReader::document).
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"a":1}"#, r#"{"b":[{"c":"x"},2]}"#, r#"{"a":3}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// let last = group.read(&encoded.frames).documents_in(1..3)?;
+    /// assert!(last.iter().eq(documents[1..].iter().map(|text| text.as_bytes())));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn documents_in(&mut self, rows: Range<usize>) -> Result<Documents, DecodeError> {
+        if rows.start > rows.end || rows.end > self.group.events() {
             return Err(DecodeError::OutOfRange { what: "row" });
         }
-        let mut point = Point { reader: self, row, lists: HashMap::new(), columns: HashMap::new() };
+        let (mut out, mut ends) = (Output::new(self.group.document_bytes()), Vec::with_capacity(rows.len()));
+        let (lists, columns, programs) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut point = Point { reader: self, rows, lists, columns, programs };
         point.need()?;
         point.need_references()?;
-        let mut out = Output::new(bytes);
-        point.render(&mut out)?;
-        let mut document = out.into_bytes();
-        document.shrink_to_fit();
-        Ok(document)
+        point.render(&mut out, &mut ends)?;
+        let mut bytes = out.into_bytes();
+        bytes.shrink_to_fit();
+        Ok(Documents::of_parts(bytes, ends))
     }
 }
 
 impl Point<'_, '_> {
-    /// The elements of a list that belong to the document.
+    /// The elements of a list that belong to the documents.
     fn locate(&mut self, list: usize) -> Result<Rc<Located>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a list of no list");
         if let Some(located) = self.lists.get(&list) {
@@ -95,7 +118,7 @@ impl Point<'_, '_> {
         let directory = self.reader.group.directory();
         let info = *directory.lists.get(list).ok_or(NO_LIST)?;
         let (lengths, from, to) = if list == 0 {
-            (Vec::new(), self.row, self.row + 1)
+            (Vec::new(), self.rows.start, self.rows.end)
         } else {
             // The list that has the arrays as values, which is nearer to the root.
             let Some((array, Step::Element)) = directory.paths.step(info.path) else { return Err(NO_LIST) };
@@ -130,7 +153,7 @@ impl Point<'_, '_> {
         Ok(located)
     }
 
-    /// Reads the values of a column that the document has, and the one after: a template may refer to that.
+    /// Reads the values of a column that the documents have, and the one after: a template may refer to that.
     fn read(&mut self, column: usize) -> Result<(), DecodeError> {
         if self.columns.contains_key(&column) {
             return Ok(());
@@ -147,30 +170,32 @@ impl Point<'_, '_> {
         Ok(())
     }
 
-    /// Reads all columns that the elements of the document's lists have, each list once: many shapes may lead to the same.
+    /// Reads all columns that the elements of the documents' lists have, each list once: many shapes may lead to the same.
     fn need(&mut self) -> Result<(), DecodeError> {
+        let group = self.reader.group;
+        let directory = group.directory();
         let mut needed = BTreeSet::from([0]);
         let mut unseen = vec![0];
+        // Each shape is that of a document, or of a part of one: its literals are no longer.
+        let (mut left, mut seen) = (directory.bytes, Seen::default());
         while let Some(list) = unseen.pop() {
             let located = self.locate(list)?;
             for (code, _) in located.inside.iter().enumerate().filter(|(_, uses)| **uses > 0) {
-                let program = self.program(list, code)?;
+                let shape = group.shapes_of(list).get(code);
+                let shape = shape.and_then(|shape| directory.shapes.get(*shape as usize));
+                let shape = shape.ok_or(malformed("a shape of no list"))?;
+                let program = Program::of(shape, &directory.paths, group.places(), left, &mut seen)?;
+                let rest = left.checked_sub(program.literals.len());
+                left = rest.ok_or(malformed("shapes longer than the documents"))?;
                 for (column, _) in &program.layout.columns {
                     self.read(*column as usize)?;
                 }
                 let lists = program.layout.lists.iter().map(|(list, _)| *list as usize);
                 unseen.extend(lists.filter(|list| needed.insert(*list)));
+                self.programs.insert((list, code), program);
             }
         }
         Ok(())
-    }
-
-    fn program(&self, list: usize, code: usize) -> Result<Program, DecodeError> {
-        let group = self.reader.group;
-        let shape =
-            group.shapes_of(list).get(code).and_then(|shape| group.directory().shapes.get(*shape as usize));
-        let (shape, directory) = (shape.ok_or(malformed("a shape of no list"))?, group.directory());
-        Program::of(shape, &directory.paths, group.places(), directory.bytes, &mut Seen::default())
     }
 
     /// Reads the columns that templates refer to, and those that they refer to.
@@ -189,31 +214,36 @@ impl Point<'_, '_> {
         Ok(())
     }
 
-    /// Runs the programs of the document's shapes over what was read.
-    fn render(&mut self, out: &mut Output) -> Result<(), DecodeError> {
+    /// Runs the programs of the documents' shapes over what was read; notes where each document ends.
+    fn render(&mut self, out: &mut Output, ends: &mut Vec<u32>) -> Result<(), DecodeError> {
         let directory = self.reader.group.directory();
         let mut programs = Vec::new();
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (number, located) in std::mem::take(&mut self.lists) {
             let mut numbers = vec![0; located.inside.len()];
-            for (code, uses) in located.inside.iter().enumerate() {
-                if *uses > 0 {
-                    numbers[code] = programs.len() as u32;
-                    programs.push(self.program(number, code)?);
+            for (code, of_code) in numbers.iter_mut().enumerate() {
+                if let Some(program) = self.programs.remove(&(number, code)) {
+                    *of_code = programs.len() as u32;
+                    programs.push(program);
                 }
             }
             let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
             lists[number] = Elements { lengths: located.lengths.clone(), shapes, is_lost: false };
         }
         let mut columns = Vec::with_capacity(directory.columns.len());
-        // Of each column the value after those of the document is read too.
+        // Of each column the value after those of the documents is read too.
         let mut left = 2 * directory.bytes;
         for number in 0..directory.columns.len() {
             columns.push(
                 self.columns.remove(&number).unwrap_or_default().ready(Spelling::WhenTaken, &mut left)?,
             );
         }
-        Renderer::new(&programs, &columns, &lists, directory.bytes).next(0, out)
+        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
+        for _ in self.rows.clone() {
+            renderer.next(0, out)?;
+            ends.push(out.len() as u32);
+        }
+        Ok(())
     }
 }
 

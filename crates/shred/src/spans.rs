@@ -33,6 +33,13 @@ enum Places {
     Numbers(Decimals),
 }
 
+/// What values come to.
+pub(crate) enum Mapped<'s, T> {
+    Each(Vec<T>),
+    /// What each entry comes to, and for each value its entry.
+    Entries(Vec<T>, &'s [u32]),
+}
+
 /// Which texts of numbers are made before they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
@@ -179,6 +186,14 @@ impl<'f> Spans<'f> {
         self.bytes.is_ascii() && !self.bytes.contains(&b'\\')
     }
 
+    /// How long each text is, where all are of one length.
+    pub(crate) fn one_length(&self) -> Option<usize> {
+        match self.places {
+            Places::Every { length, .. } => Some(length),
+            Places::Bounds(_) | Places::Coded { .. } | Places::Numbers(_) => None,
+        }
+    }
+
     /// What each value comes to: by its length alone, by its text, or as a number. Values that share a text share what it comes to.
     pub(crate) fn map<T: Copy>(
         &self,
@@ -186,7 +201,7 @@ impl<'f> Spans<'f> {
         of_length: impl Fn(usize) -> T,
         of_text: impl Fn(&[u8]) -> T,
         of_number: impl Fn(Plain) -> T,
-    ) -> Vec<T> {
+    ) -> Mapped<'_, T> {
         let of = |from: usize, to: usize| match by_length {
             true => of_length(to.saturating_sub(from)),
             false => of_text(self.bytes.get(from..to).unwrap_or_default()),
@@ -194,22 +209,21 @@ impl<'f> Spans<'f> {
         let of_bounds = |bounds: &[u32]| {
             bounds.array_windows().map(|[from, to]| of(*from as usize, *to as usize)).collect()
         };
-        match &self.places {
+        Mapped::Each(match &self.places {
             Places::Bounds(bounds) => of_bounds(bounds),
             Places::Every { length, count } => {
                 (0..*count).map(|index| of(index * length, (index + 1) * length)).collect()
             }
-            Places::Coded { bounds, codes } => {
-                let entries: Vec<T> = of_bounds(bounds);
-                let of_code =
-                    |code: &u32| entries.get(*code as usize).copied().unwrap_or_else(|| of_length(0));
-                codes.iter().map(of_code).collect()
-            }
+            Places::Coded { bounds, codes } => return Mapped::Entries(of_bounds(bounds), codes),
+            Places::Numbers(Decimals { mantissas, scales: Scales::Fixed(scale) }) => mantissas
+                .iter()
+                .map(|mantissa| of_number(Plain { mantissa: *mantissa, scale: *scale }))
+                .collect(),
             Places::Numbers(decimals) => (0..decimals.mantissas.len())
                 .filter_map(|index| decimals.plain(index))
                 .map(of_number)
                 .collect(),
-        }
+        })
     }
 
     /// What they take in memory, in bytes.

@@ -103,6 +103,19 @@ const FEW_DOCUMENTS_MAX: usize = 32;
 /// One in so many: of few events one takes as long as all.
 const FEW_DOCUMENTS_SHARE: usize = 512;
 
+/// Documents that follow one another are put together without the others where they are one in so many, or fewer.
+const RUN_SHARE: usize = 4;
+
+/// Where the same is asked again of more than so many that follow one another, all are put together and kept.
+const SHORT_RUN_MAX: usize = 8;
+
+/// The range of rows that follow one another, in ascending order; none where there are others between, or none at all.
+fn run_of(rows: &[u32]) -> Option<Range<usize>> {
+    let (first, last) = (*rows.first()? as usize, *rows.last()? as usize);
+    let is_run = rows.is_sorted() && last.checked_sub(first)? + 1 == rows.len();
+    is_run.then_some(first..last + 1)
+}
+
 impl ColumnBlock {
     /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the
     /// directory.
@@ -288,8 +301,16 @@ impl ColumnBlock {
         (self.len() / FEW_DOCUMENTS_SHARE).clamp(1, FEW_DOCUMENTS_MAX)
     }
 
-    /// The documents of some rows, each an entry. Few are put together by themselves, else all of the block are.
+    /// The documents of some rows, each an entry. Few are put together by themselves, and so are some that follow one another; else all of the block are.
     pub(crate) fn documents_of(&self, rows: &[u32]) -> Result<Dictionary, ColumnError> {
+        if let Some(run) = run_of(rows)
+            && run.len() * RUN_SHARE <= self.len()
+            && !self.has_documents()
+            && (run.len() <= SHORT_RUN_MAX || !self.decoded.documents_are_asked_for())
+        {
+            let (bytes, ends) = self.read(|reader| reader.documents_in(run))?.into_parts();
+            return Ok(Dictionary::new(bytes, ends));
+        }
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
         let mut add = |document: &[u8]| {
             bytes.extend_from_slice(document);
@@ -357,6 +378,11 @@ impl ColumnBlock {
             AtRows::All(at) => self.keep(path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })
+    }
+
+    /// Whether the values at a path are texts in pieces, which tell how long these are.
+    pub(crate) fn is_in_pieces(&self, path: &Path) -> bool {
+        self.decoded.group.is_in_pieces(&keys_of(path))
     }
 
     /// What the shapes of events tell of the arrays at a path.

@@ -107,10 +107,7 @@ impl Ints {
     ) -> Result<Vec<i64>, DecodeError> {
         let Some(places) = places else { return self.decode(window, frames) };
         let values = self.decode(Window::whole(window.count), frames)?;
-        let wanted = places.get(window.from..window.to).filter(|_| places.len() == values.len());
-        wanted
-            .and_then(|places| grouping::ungroup(&values, places))
-            .ok_or(malformed("values by shape that are not as many as the shapes say"))
+        in_order(&values, places, window)
     }
 
     /// The values of a window as codes below a size.
@@ -121,19 +118,38 @@ impl Ints {
         size: usize,
         frames: &mut FrameReader<'_>,
     ) -> Result<Vec<u32>, DecodeError> {
-        if let (Ints::Packed(part), None) = (*self, places) {
-            return packed::unpack_codes(&frames.part(part)?, window, size);
-        }
+        let Some(places) = places else { return self.codes_as_stored(window, size, frames) };
+        let codes = self.codes_as_stored(Window::whole(window.count), size, frames)?;
+        in_order(&codes, places, window)
+    }
+
+    /// The same in the order in which they are stored.
+    fn codes_as_stored(
+        &self,
+        window: Window,
+        size: usize,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Vec<u32>, DecodeError> {
         let code = |code: i64| u32::try_from(code).ok().filter(|code| (*code as usize) < size);
-        if let Ints::Constant(value) = *self {
-            return match code(value) {
+        match *self {
+            Ints::Packed(part) => packed::unpack_codes(&frames.part(part)?, window, size),
+            Ints::Constant(value) => match code(value) {
                 Some(code) => Ok(vec![code; window.len()]),
                 None if window.len() == 0 => Ok(Vec::new()),
                 None => Err(packed::NO_CODE),
-            };
+            },
+            Ints::Bytes { base, width: 1, part } if part.length as usize == window.count => {
+                let base = code(base).ok_or(packed::NO_CODE)?;
+                let bytes = frames.range(part, window.from, window.to)?;
+                let most = bytes.iter().copied().max().unwrap_or_default();
+                code(i64::from(base) + i64::from(most)).ok_or(packed::NO_CODE)?;
+                Ok(bytes.iter().map(|byte| base + u32::from(*byte)).collect())
+            }
+            Ints::Bytes { .. } | Ints::Differences { .. } | Ints::DifferenceBytes { .. } => {
+                let codes = self.decode(window, frames)?;
+                codes.into_iter().map(code).collect::<Option<_>>().ok_or(packed::NO_CODE)
+            }
         }
-        let codes = self.decode_in_order(window, places, frames)?;
-        codes.into_iter().map(code).collect::<Option<_>>().ok_or(packed::NO_CODE)
     }
 
     /// Appends whether each value lies in `from..=to`; nothing is made of packed numbers but this.
@@ -238,6 +254,14 @@ impl Ints {
     }
 }
 
+/// The values of a window in the order of the documents, from all values as they stand by shape.
+fn in_order<T: Copy>(by_shape: &[T], places: &[u32], window: Window) -> Result<Vec<T>, DecodeError> {
+    let wanted = places.get(window.from..window.to).filter(|_| places.len() == by_shape.len());
+    wanted
+        .and_then(|places| grouping::ungroup(by_shape, places))
+        .ok_or(malformed("values by shape that are not as many as the shapes say"))
+}
+
 /// The running sums of differences, from `from` on up to `to`.
 fn sums(first: i64, differences: &[i64], from: usize, to: usize) -> Vec<i64> {
     let mut sum = first;
@@ -294,8 +318,12 @@ fn from_planes(
     if width.checked_mul(count) != Some(part.length as usize) {
         return Err(malformed("as many bytes as numbers do not take"));
     }
-    let mut values = vec![base; window.len()];
-    for plane in 0..width {
+    if width == 0 {
+        return Ok(vec![base; window.len()]);
+    }
+    let lowest = frames.range(part, from, to)?;
+    let mut values: Vec<i64> = lowest.iter().map(|byte| base.wrapping_add(i64::from(*byte))).collect();
+    for plane in 1..width {
         let bytes = frames.range(part, plane * count + from, plane * count + to)?;
         for (value, byte) in values.iter_mut().zip(bytes.iter()) {
             *value = value.wrapping_add(i64::from(*byte) << (8 * plane));

@@ -187,6 +187,11 @@ impl Block<'_> {
     fn tail(&self, index: usize) -> u64 {
         let bit = index * self.width;
         let rest = self.body.get(bit / 8..).unwrap_or_default();
+        if (1..=WORD_WIDTH_MAX).contains(&self.width)
+            && let Some(word) = rest.first_chunk()
+        {
+            return u64::from_le_bytes(*word) >> (bit % 8) & (u64::MAX >> (64 - self.width));
+        }
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(rest) {
             *to = *from;
@@ -222,6 +227,9 @@ impl Block<'_> {
         Ok(())
     }
 }
+
+/// Values of so many bits lie within eight bytes, wherever they begin in the first one.
+const WORD_WIDTH_MAX: usize = 64 - 7;
 
 /// Where something does not stand for what there is.
 pub(crate) const NO_CODE: DecodeError = malformed("a code that stands for nothing");

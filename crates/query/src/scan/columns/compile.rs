@@ -54,6 +54,9 @@ pub(super) enum Wanted {
     Rows,
 }
 
+/// So many documents of a block are put together without the others, where they are the first or the last ones.
+const FIRST_MAX: usize = 2048;
+
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
@@ -64,9 +67,14 @@ impl ColumnPlan {
             _ => return None,
         };
         let beginning = Beginning::of(plan);
+        let rows_max = match &plan.output {
+            PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
+            PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
+        };
+        let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
         // Of documents that are all wanted as they are, columns spare nothing.
         let is_whole = events.output_reads_whole && plan.filter.is_none();
-        if is_whole && beginning.is_none() {
+        if is_whole && beginning.is_none() && rows_max.is_none_or(|most| most > FIRST_MAX) {
             return None;
         }
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
@@ -102,11 +110,6 @@ impl ColumnPlan {
                 (if counts && !needs_times { Wanted::Count } else { Wanted::Block }, needs_times)
             }
         };
-        let rows_max = match &plan.output {
-            PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
-            PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
-        };
-        let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
         let unnest = unnest.map(Unnest::Values);

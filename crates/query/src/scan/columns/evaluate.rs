@@ -244,6 +244,18 @@ impl<'b> Evaluator<'b> {
         }
     }
 
+    /// Whether an expression asks nothing of columns but how long texts are that come in pieces: these tell it for all rows sooner than some are put
+    /// together.
+    pub(super) fn measures_pieces(&self, expr: &Expr) -> bool {
+        let mut slots = Vec::new();
+        let is_new = |slot: &usize| self.columns.get(*slot).is_some_and(Option::is_none);
+        measured_slots(expr, &mut slots)
+            && slots
+                .iter()
+                .filter(|slot| is_new(slot))
+                .any(|slot| self.paths.get(*slot).is_some_and(|path| self.block.is_in_pieces(path)))
+    }
+
     fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {
         match expr {
             Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
@@ -596,6 +608,19 @@ impl<'b> Evaluator<'b> {
         let event = Event { document: None, instant, arrival };
         let Control { now, interrupt, .. } = self.control;
         Scope::with_slots(event, self.columns.len(), *now, Some(interrupt), spare)
+    }
+}
+
+/// Whether an expression reads slots only for how long they are; these are added.
+fn measured_slots(expr: &Expr, slots: &mut Vec<usize>) -> bool {
+    match expr {
+        Expr::Call { function, arguments, .. } if function.name == "Length" => {
+            slots.extend(arguments.iter().flat_map(slots_of));
+            matches!(arguments.as_slice(), [Expr::Slot(_)])
+        }
+        other if slots_of(other).is_empty() => true,
+        Expr::Slot(_) | Expr::BuiltIn(_) => false,
+        other => other.children().into_iter().all(|child| measured_slots(child, slots)),
     }
 }
 

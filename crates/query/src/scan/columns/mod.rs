@@ -238,9 +238,6 @@ fn load_outputs(
                 return Ok(None);
             }
             first_values = beginning::cut(plan, evaluator, rows);
-            if plan.is_whole && !evaluator.are_few(rows.len()) {
-                return Ok(None);
-            }
         }
         if let Some(most) = plan.rows_max {
             let left_out = rows.len().saturating_sub(most);
@@ -248,6 +245,9 @@ fn load_outputs(
                 Direction::Ascending => rows.truncate(most),
                 Direction::Descending => drop(rows.drain(..left_out)),
             }
+        }
+        if plan.is_whole && !evaluator.are_few(rows.len()) {
+            return Ok(None);
         }
     }
     let are_told = load(outputs, evaluator, Some(rows))?;
@@ -273,6 +273,8 @@ fn load<'o>(
     }
     let rows = rows.filter(|rows| evaluator.are_few(rows.len()));
     for (_, output) in outputs {
+        let rows =
+            rows.filter(|rows| !(evaluator.are_many(rows.len()) && evaluator.measures_pieces(&output.expr)));
         if !evaluator.load_for(&output.expr, rows)? {
             return Ok(false);
         }

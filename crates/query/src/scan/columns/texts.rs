@@ -404,9 +404,7 @@ impl Evaluator<'_> {
             Holds::No | Holds::Nothing => false,
         };
         let open = (0..).zip(&found).filter(|(_, holds)| is_open(**holds));
-        // Of those that have none one stands for all.
-        let missing = found.iter().position(|holds| *holds == Holds::Nothing);
-        let rows: Vec<u32> = open.map(|(row, _)| row).chain(missing.map(|row| row as u32)).collect();
+        let rows: Vec<u32> = open.map(|(row, _)| row).collect();
         if !self.are_few(rows.len()) {
             return Ok(None);
         }
@@ -415,10 +413,15 @@ impl Evaluator<'_> {
         sought.mark(&texts.dictionary, &mut marks);
         let open = sought.settle(&texts.dictionary, &mut marks, negated);
         self.evaluate_open(expr, (slot, &texts), &open, &mut marks)?;
-        let of_missing = missing.is_some() && marks.last().copied().unwrap_or_default();
+        // Of those that have none one stands for all.
+        let mut of_missing = [false];
+        if found.contains(&Holds::Nothing) {
+            let nothing = Coded::new(None, Arc::new(Dictionary::new(Vec::new(), vec![0])));
+            self.evaluate_open(expr, (slot, &nothing), &[0], &mut of_missing)?;
+        }
         let mut marks = marks.into_iter();
         let of_row = |holds: &Holds| match holds {
-            Holds::Nothing => of_missing,
+            Holds::Nothing => of_missing[0],
             holds if is_open(*holds) => marks.next().unwrap_or_default(),
             holds => (*holds == Holds::Yes) != negated,
         };
@@ -433,11 +436,12 @@ impl Evaluator<'_> {
             Comparison::NotEqual => false,
             _ => return None,
         };
-        let texts = |expr: &Expr| {
-            let coded = self.as_column(expr)??.texts()?;
-            coded.dictionary.has_one_spelling_each().then_some(coded)
-        };
-        let (left, right) = (texts(left)?, texts(right)?);
+        // Where one side is no column, the texts of the other are not put together.
+        let (left, right) = (self.as_column(left)??, self.as_column(right)??);
+        let (left, right) = (left.texts()?, right.texts()?);
+        if !left.dictionary.has_one_spelling_each() || !right.dictionary.has_one_spelling_each() {
+            return None;
+        }
         // To look a text up takes as long as to compare some.
         let entries = left.dictionary.len() + right.dictionary.len();
         if entries > self.rows() / LOOKED_UP_SHARE || !left.repeats() || !right.repeats() {

@@ -97,8 +97,7 @@ impl<'g> GroupReader<'g> {
             return Err(DecodeError::OutOfRange { what: "row" });
         }
         let (mut out, mut ends) = (Output::new(self.group.document_bytes()), Vec::with_capacity(rows.len()));
-        let (lists, columns, programs) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut point = Point { reader: self, rows, lists, columns, programs };
+        let mut point = Point::new(self, rows);
         point.need()?;
         point.need_references()?;
         point.render(&mut out, &mut ends)?;
@@ -108,7 +107,12 @@ impl<'g> GroupReader<'g> {
     }
 }
 
-impl Point<'_, '_> {
+impl<'p, 'g> Point<'p, 'g> {
+    fn new(reader: &'p mut GroupReader<'g>, rows: Range<usize>) -> Self {
+        let (lists, columns, programs) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Point { reader, rows, lists, columns, programs }
+    }
+
     /// The elements of a list that belong to the documents.
     fn locate(&mut self, list: usize) -> Result<Rc<Located>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a list of no list");
@@ -266,13 +270,12 @@ mod tests {
     /// How many bytes are decompressed for the column of a document that takes most, if its reader has read no other.
     fn dearest(group: &Group, encoded: &Encoded, row: usize) -> u64 {
         let mut reader = group.read(&encoded.frames);
-        let mut point = Point { reader: &mut reader, row, lists: HashMap::new(), columns: HashMap::new() };
+        let mut point = Point::new(&mut reader, row..row + 1);
         point.need().unwrap();
         point.need_references().unwrap();
         let cost = |column: &usize| {
             let mut reader = group.read(&encoded.frames);
-            let mut point =
-                Point { reader: &mut reader, row, lists: HashMap::new(), columns: HashMap::new() };
+            let mut point = Point::new(&mut reader, row..row + 1);
             let directory = group.directory();
             let list = group.places().list_of(directory.columns[*column].path, &directory.paths).unwrap();
             point.locate(list as usize).unwrap();

@@ -1,7 +1,9 @@
 //! What to do about a source whose time was not found.
 
 use std::path::Path;
+use std::str::FromStr;
 
+use jiff::civil::DateTime;
 use tamias::{TimeCandidate, TimeKeys};
 
 use crate::foreign::{of_source, quoted, stored_from};
@@ -15,6 +17,9 @@ const NAMED_MAX: usize = 5;
 /// What to do about a source of these keys; a command or options to copy stand at its end, on lines of their own.
 pub(crate) fn remedy(source: &str, keys: &TimeKeys, store: &Path) -> String {
     let candidates = keys.candidates();
+    if let Some(options) = abbreviated(keys) {
+        return options;
+    }
     let convertible = joined(source, keys, store).or_else(|| epoch_second(source, keys, store));
     if let Some(command) = convertible.or_else(|| date(source, keys, store)) {
         return command;
@@ -65,6 +70,22 @@ fn by_name(candidates: &[&TimeCandidate], events: u64) -> String {
             option(&several.join(","))
         ),
     }
+}
+
+/// The options that read times whose zone is an abbreviation, as in `2024-05-29 10:56:01 CEST`: which zone that is, nobody can tell.
+fn abbreviated(keys: &TimeKeys) -> Option<String> {
+    let (key, text) = keys.unread()?;
+    let (time, zone) = text.trim_matches('"').rsplit_once(' ')?;
+    let is_zone = (2..=5).contains(&zone.len()) && zone.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_time = DateTime::from_str(time).is_ok() && time.contains(':');
+    let separator = if time.contains('T') { "T" } else { " " };
+    let format = quoted(&format!("%Y-%m-%d{separator}%H:%M:%S%.f {zone}"));
+    (is_zone && is_time).then(|| {
+        format!(
+            "{zone} names no one zone; say which one it is, for example\n  --time-key {} --time-format {format} --time-zone Europe/Berlin",
+            quoted(key)
+        )
+    })
 }
 
 /// What to do about times as Windows PowerShell writes them: milliseconds in a text. It writes an array.

@@ -278,6 +278,15 @@ fn what_is_as_it_looks_is_not_warned_of() {
 
 /// Conditions that mean something else in other languages, and what each is warned of.
 const HABITS: &[(&str, &str)] = &[
+    // The warning had a parenthesis too many.
+    (
+        "Elapsed > 5 and ( not Path = '/' ci )",
+        "`not Path = '/' ci` is read as `(not Path) = '/' ci`; write `not (Path = '/' ci)`",
+    ),
+    (
+        "(Path like 'api')",
+        "`Path like 'api'` has no `%`, so it compares the whole text; write `Path like '%api%'` for a part of it",
+    ),
     ("not Path = '/'", "`not Path = '/'` is read as `(not Path) = '/'`; write `not (Path = '/')`"),
     (
         "Elapsed > 5 and not Code in ['60']",

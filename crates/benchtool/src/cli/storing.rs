@@ -113,7 +113,8 @@ pub(crate) struct IngestArgs {
 
     /// Give events without a time the current time
     ///
-    /// An event whose time cannot be parsed is still rejected.
+    /// An event whose time cannot be parsed is still rejected. With --time-key, nothing is stored of a new file whose events have
+    /// their time under another usual key.
     #[arg(long)]
     pub(crate) now: bool,
 

@@ -390,3 +390,19 @@ fn events_of_several_kinds_are_told_to_need_several_time_keys() {
     assert!(run.err.ends_with(&format!("\n  --time-key '{keys}'\n")), "{}", run.err);
     assert_eq!(figures(&ingest(text, &["--time-key", keys]).well().out).0, 2);
 }
+
+/// Of an abbreviation it was told only that it is no known form of a time.
+#[test]
+fn a_zone_that_is_an_abbreviation_is_told_to_be_named() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), "{\"time\":\"2024-05-29 10:56:01.5 CEST\"}\n").unwrap();
+    let run = tool(path, &["ingest", "s", "log"]).with(4);
+    let format = "%Y-%m-%d %H:%M:%S%.f CEST";
+    let options = format!("\n  --time-key time --time-format '{format}' --time-zone Europe/Berlin\n");
+    assert!(run.err.ends_with(&options), "{}", run.err);
+    let named = ["--time-key", "time", "--time-format", format, "--time-zone", "Europe/Berlin"];
+    tool(path, &[&["ingest", "s", "log"][..], &named].concat()).well();
+    let query = "select ToIsoString(@Timestamp) as t from stream";
+    assert_eq!(rows(path, "s", query)[0]["t"], "2024-05-29T08:56:01.5000000Z");
+}

@@ -312,6 +312,20 @@ fn tail_and_export_tell_of_a_period_behind_all_events() {
     }
 }
 
+/// The warning showed the parenthesis that `tail` and `search` put behind a condition.
+#[test]
+fn a_condition_is_warned_of_as_it_is_written() {
+    let folder = folder();
+    let folder = folder.path();
+    stored(folder, &[r#"{"@t":"2024-05-29T10:56:01Z","@m":"x","N":1}"#]);
+    for arguments in [&["tail", "log", "not N = 1"][..], &["search", "log", "x", "--condition", "not N = 1"]]
+    {
+        let run = tool(folder, arguments).well();
+        let expected = "warning: `not N = 1` is read as `(not N) = 1`; write `not (N = 1)`\n";
+        assert_eq!((run.out.as_str(), run.err.as_str()), ("", expected), "{arguments:?}");
+    }
+}
+
 /// `tail logs error` asked for a key `error`, and `tail logs "where x > 1"` for one called `where`.
 #[test]
 fn a_condition_that_is_none_is_told_of() {

@@ -5,6 +5,7 @@ use crate::Instant;
 use crate::ast::{Arguments, Comparison, Node, ParsedExpr};
 use crate::builtin::BuiltIn;
 use crate::expr::{property, quoted};
+use crate::span::Span;
 use crate::warning::{UnixUnit, Warning};
 
 /// Nobody reads more warnings of one query.
@@ -38,11 +39,14 @@ impl Resolver<'_> {
         }
         let habit = match &expr.node {
             Node::Compare { op, left, right, ci } => {
-                let rest = self.text.get(left.span.end..expr.span.end).unwrap_or_default();
                 let (first, second) = (left.span.text(self.text), right.span.text(self.text));
+                // Not up to the end of the whole, which may be a parenthesis.
+                let behind = Span::new(left.span.end, right.span.end).text(self.text);
+                let rest = &format!("{behind}{}", if *ci { " ci" } else { "" });
                 let written = Written { op: *op, left, right, ci: *ci, first, second, rest };
                 let habit = self.of_operands(written).or_else(|| self.of_instant(written));
-                habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written))
+                let habit = habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written));
+                return self.warn(&format!("{first}{rest}"), habit);
             }
             Node::And(terms) => return self.warn_of_terms("and", terms),
             Node::Or(terms) => return self.warn_of_terms("or", terms),

@@ -9,7 +9,6 @@ use crate::differences::{self, Candidate};
 use crate::directory::REFERENCE_DEPTH_MAX;
 use crate::dissect::{Dissection, RawColumn, RawValues};
 use crate::encoding::dictionary::Dictionary;
-use crate::encoding::difference::Difference;
 use crate::encoding::fraction::Fractions;
 use crate::encoding::instants::{Instants, Parsed};
 use crate::encoding::ints::Ints;
@@ -144,8 +143,7 @@ pub(crate) fn encode(
         }
     }
     for (number, of, plan) in told {
-        let difference = difference(of.map(|other| columns[other].as_ref()), frames);
-        let encoded = match difference {
+        let encoded = match differences::encode(of.map(|other| columns[other].as_ref()), frames) {
             Some((encoding, grouped)) => {
                 let RawColumn { path, kind, ref values, .. } = dissection.columns[number];
                 Column { path, kind, count: values.texts.len(), grouped, encoding }
@@ -155,21 +153,6 @@ pub(crate) fn encode(
         columns[number] = Some(encoded);
     }
     columns.into_iter().flatten().collect()
-}
-
-/// The difference of two columns, and whether it stands by shape as they do; nothing where they stand in different orders, or too many bytes serve twice
-/// already.
-fn difference(of: [Option<&Column>; 2], frames: &mut FrameWriter) -> Option<(Encoding, bool)> {
-    let [Some(of), Some(less)] = of else { return None };
-    let (Encoding::Simple(Simple::Whole(first)), Encoding::Simple(Simple::Whole(second))) =
-        (&of.encoding, &less.encoding)
-    else {
-        return None;
-    };
-    let difference = Difference { of: *first, less: *second };
-    let bytes = difference.parts().map(|part| part.length as usize).sum();
-    let is_possible = of.grouped == less.grouped && frames.repeat(bytes);
-    is_possible.then_some((Encoding::Simple(Simple::Difference(difference)), of.grouped))
 }
 
 /// How deep the references of a column go, from how deep those of the columns before it do.

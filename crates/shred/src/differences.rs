@@ -1,4 +1,4 @@
-//! Finds columns of whole numbers that are the differences of two others.
+//! Columns of whole numbers that are the differences of two others: how they are found, and written.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,7 +6,12 @@ use std::hash::Hash;
 
 use foldhash::fast::FixedState;
 
+use crate::column::{Column, Encoding};
+use crate::encoding::difference::Difference;
 use crate::encoding::packed::packed_bytes;
+use crate::encoding::simple::Simple;
+use crate::frame::FrameWriter;
+use crate::hash;
 
 /// Columns that take less packed are not looked at: nothing is gained.
 const BYTES_MIN: usize = 256;
@@ -23,25 +28,31 @@ pub(crate) struct Candidate<'v, S> {
 }
 
 /// One of the columns of a scope.
-struct Column<'v> {
+struct Member<'v> {
     number: usize,
     /// What it takes packed.
     bytes: usize,
+    hash: u64,
     values: &'v [i64],
 }
 
 /// For each column the two whose difference it is, if there are such. Those are stored themselves.
 ///
-/// Takes time linear in the values, where most differ.
+/// Takes time linear in the values: three columns are compared where their hashes are a difference too.
 pub(crate) fn find<S: Eq + Hash>(
     candidates: Vec<Candidate<'_, S>>,
     columns: usize,
 ) -> Vec<Option<[usize; 2]>> {
-    let mut scopes: HashMap<S, Vec<Column<'_>>, FixedState> = HashMap::default();
+    let mut scopes: HashMap<S, Vec<Member<'_>>, FixedState> = HashMap::default();
     for Candidate { column: number, scope, values } in candidates {
         let bytes = packed_bytes(values);
         if bytes >= BYTES_MIN {
-            scopes.entry(scope).or_default().push(Column { number, bytes, values });
+            scopes.entry(scope).or_default().push(Member {
+                number,
+                bytes,
+                hash: hash::of_numbers(values),
+                values,
+            });
         }
     }
     let mut found = vec![None; columns];
@@ -55,11 +66,12 @@ pub(crate) fn find<S: Eq + Hash>(
                 continue;
             }
             let is_free =
-                |other: &&Column<'_>| other.number != column.number && found[other.number].is_none();
-            let others: Vec<&Column<'_>> = scope.iter().filter(is_free).collect();
+                |other: &&Member<'_>| other.number != column.number && found[other.number].is_none();
+            let others: Vec<&Member<'_>> = scope.iter().filter(is_free).collect();
             let pairs = others.iter().flat_map(|of| others.iter().map(move |less| (of, less)));
-            let mut differences =
-                pairs.filter(|(of, less)| is_difference(column.values, of.values, less.values));
+            let mut differences = pairs
+                .filter(|(of, less)| of.hash.wrapping_sub(less.hash) == column.hash)
+                .filter(|(of, less)| is_difference(column.values, of.values, less.values));
             if let Some((of, less)) = differences.next() {
                 needed.extend([of.number, less.number]);
                 found[column.number] = Some([of.number, less.number]);
@@ -67,6 +79,21 @@ pub(crate) fn find<S: Eq + Hash>(
         }
     }
     found
+}
+
+/// The difference of two columns, and whether it stands by shape as they do; nothing where they stand in different orders, or so many bytes serve
+/// twice that a reader would not allow more.
+pub(crate) fn encode(of: [Option<&Column>; 2], frames: &mut FrameWriter) -> Option<(Encoding, bool)> {
+    let [Some(of), Some(less)] = of else { return None };
+    let (Encoding::Simple(Simple::Whole(first)), Encoding::Simple(Simple::Whole(second))) =
+        (&of.encoding, &less.encoding)
+    else {
+        return None;
+    };
+    let difference = Difference { of: *first, less: *second };
+    let bytes = difference.parts().map(|part| part.length as usize).sum();
+    let is_possible = of.grouped == less.grouped && frames.repeat(bytes);
+    is_possible.then_some((Encoding::Simple(Simple::Difference(difference)), of.grouped))
 }
 
 fn is_difference(values: &[i64], of: &[i64], less: &[i64]) -> bool {

@@ -158,7 +158,7 @@ pub(crate) struct FrameWriter {
     spare: Vec<Vec<u8>>,
     /// The parts by their bytes, and the hash of those: columns whose values repeat those of another, or tell the same, share its parts.
     known: HashTable<(u64, Part)>,
-    /// How many bytes all parts have together, and how many of them stand for another use of them too.
+    /// How many bytes all parts have together, and how many are there that serve once more, for each time.
     written: usize,
     repeated: usize,
 }

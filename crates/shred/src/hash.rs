@@ -88,6 +88,14 @@ pub(crate) fn of_bytes(text: &[u8]) -> u64 {
     mix_member(*SEED, text, 0)
 }
 
+/// The hash of numbers. That of the differences of two sequences is the difference of their hashes.
+pub(crate) fn of_numbers(numbers: &[i64]) -> u64 {
+    let multiplier = *SEED;
+    numbers
+        .iter()
+        .fold(0, |hash: u64, number| hash.wrapping_mul(multiplier).wrapping_add(number.cast_unsigned()))
+}
+
 /// The hash of a text that follows what has another hash.
 pub(crate) fn of_next(before: u64, text: &[u8]) -> u64 {
     mix_member(mix(*SEED, before), text, 0)

@@ -1,6 +1,6 @@
 //! Columns of numbers that are told from others, and columns whose values are those of another.
 
-use tamias_shred::{ColumnValues, Encoded, Event, Group, Values, encode};
+use tamias_shred::{AtPath, ColumnValues, Encoded, Event, Group, Values, encode};
 
 fn encoded(documents: &[String]) -> Encoded {
     let events: Vec<Event<'_>> = (0..)
@@ -42,6 +42,8 @@ fn what_was_added_less_what_was_deleted_is_not_stored() {
     let mut reader = group.read(&encoded.frames);
     let between: Vec<bool> = expected.iter().map(|delta| (-100..=250).contains(delta)).collect();
     assert_eq!(reader.between(delta, -100, 250).expect("reads"), between);
+    let AtPath::Numbers(at) = reader.at(&["delta"]).expect("reads") else { panic!("no numbers") };
+    assert_eq!((at.values, at.scale), (expected.clone(), 0));
     assert_eq!(reader.column(delta).expect("reads"), ColumnValues::Simple(Values::Whole(expected)));
     // A query that names it reads what it consists of.
     let frames = |key| group.frames_at(&[key]).into_iter().collect::<std::collections::BTreeSet<_>>();

@@ -235,7 +235,7 @@ impl TextPieces {
                     if told.iter().all(|told| told.others.is_empty() && told.meetings.is_empty()) {
                         (templates.by_template(question, &told), None)
                     } else {
-                        (Answers::Each(Vec::with_capacity(templates.texts.len())), Some(told))
+                        (Answers::Each(Vec::new()), Some(told))
                     }
                 }
             };
@@ -248,57 +248,48 @@ impl TextPieces {
             let of_meetings = told.meetings.iter().map(|(column, ..)| column);
             of_meetings.chain(&told.others).for_each(|column| is_read[*column] = true);
         }
+        let of_all = match answers.last() {
+            Some(Answers::All(answer)) => Some(*answer),
+            _ => None,
+        };
         let ways: Vec<AskedWay> =
             self.ways.iter().map(|way| AskedWay::of(way, &told, &is_read, root)).collect();
-        // The first value that an event has of each column.
-        let mut cursors = vec![0u32; self.columns.len()];
+        let is_read = |column: usize| is_read[column] || column == root || told[column].is_some();
+        let (starts, mut answers) = one_after_another(answers, &self.columns, is_read, Q::EMPTY);
+        // Where the answers stand for the first value that an event has of each column.
+        let mut cursors = starts.clone();
         let mut results = Vec::with_capacity(self.codes.len());
         for code in &self.codes {
             let Some(way) = ways.get(usize::from(*code)) else { continue };
             for (column, count) in &way.open {
-                self.answer(question, (*column, *count), &told, &cursors, &mut answers);
+                let (Some(PlacedColumn::Templates(templates)), Some(Some(told))) =
+                    (self.columns.get(*column), told.get(*column))
+                else {
+                    continue;
+                };
+                let (from, to) = (cursors[*column], cursors[*column] + count);
+                let texts = templates.texts.get(from - starts[*column]..to - starts[*column]);
+                for (place, (template, nth)) in (from..to).zip(texts.unwrap_or_default()) {
+                    let Some(told) = told.get(*template as usize) else { continue };
+                    let mut answer = told.with_own(question, *nth);
+                    for other in &told.others {
+                        answer = question.join(answer, answers[cursors[*other]]);
+                    }
+                    for (other, values, meeting) in &told.meetings {
+                        let mut buffer: number::Buffer = [0; _];
+                        let text = values.text(cursors[*other] - starts[*other], &mut buffer);
+                        answer = question.join(answer, question.of_meeting(meeting, text));
+                    }
+                    answers[place] = answer;
+                }
             }
-            let place = way.text.map(|nth| cursors[root].saturating_add(nth) as usize);
-            results.push(tell(place.and_then(|place| answers[root].get(place))));
+            let answer = |nth: u32| of_all.or_else(|| answers.get(cursors[root] + nth as usize).copied());
+            results.push(tell(way.text.and_then(answer)));
             for (column, count) in &way.moves {
-                cursors[*column] = cursors[*column].saturating_add(*count);
+                cursors[*column] += count;
             }
         }
         results
-    }
-
-    /// Answers for the texts that an event has of a column, from where it stands in all columns.
-    #[inline(always)]
-    fn answer<'p, Q: Question>(
-        &'p self,
-        question: &Q,
-        (column, count): (usize, u32),
-        told: &[Option<Vec<Told<'p, Q>>>],
-        cursors: &[u32],
-        answers: &mut [Answers<'p, Q::Answer>],
-    ) {
-        let (before, from) = answers.split_at_mut(column);
-        let (Some(PlacedColumn::Templates(templates)), Some(Some(told)), Some(Answers::Each(own))) =
-            (self.columns.get(column), told.get(column), from.first_mut())
-        else {
-            return;
-        };
-        let start = cursors[column] as usize;
-        let place = |other: usize| cursors[other] as usize;
-        for (template, nth) in templates.texts.get(start..start + count as usize).unwrap_or_default() {
-            let Some(told) = told.get(*template as usize) else { continue };
-            let mut answer = told.with_own(question, *nth);
-            for other in &told.others {
-                let of_other = before.get(*other).and_then(|answers| answers.get(place(*other)));
-                answer = question.join(answer, of_other.unwrap_or(Q::EMPTY));
-            }
-            for (other, values, meeting) in &told.meetings {
-                let mut buffer: number::Buffer = [0; _];
-                let text = values.text(place(*other), &mut buffer);
-                answer = question.join(answer, question.of_meeting(meeting, text));
-            }
-            own.push(answer);
-        }
     }
 
     /// The text of each row, or of some in any order, as JSON; empty where there is none. Takes time linear in the rows, and in the texts that are made,
@@ -400,14 +391,44 @@ const TOO_LONG: DecodeError = malformed("its documents are longer than it says")
 /// What a question needs to know of a way.
 struct AskedWay {
     /// The columns whose texts are gone over, and how many of them.
-    open: Vec<(usize, u32)>,
-    moves: Vec<(usize, u32)>,
+    open: Vec<(usize, usize)>,
+    moves: Vec<(usize, usize)>,
     text: Option<u32>,
+}
+
+/// The answers for all values of the columns that are read, where those of each begin. Behind the last of a column stands that of a text without pieces: events after
+/// that have none.
+fn one_after_another<A: Copy>(
+    answers: Vec<Answers<'_, A>>,
+    columns: &[PlacedColumn],
+    is_read: impl Fn(usize) -> bool,
+    empty: A,
+) -> (Vec<usize>, Vec<A>) {
+    let (mut starts, mut all) = (Vec::with_capacity(columns.len()), Vec::new());
+    for (column, (answers, of)) in answers.into_iter().zip(columns).enumerate() {
+        starts.push(all.len());
+        if !is_read(column) {
+            continue;
+        }
+        match answers {
+            Answers::All(_) => {}
+            Answers::Each(answers) => all.extend_from_slice(&answers),
+            Answers::Coded(entries, codes) => {
+                all.extend(codes.iter().map(|code| entries.get(*code as usize).copied().unwrap_or(empty)));
+            }
+        }
+        let count = match of {
+            PlacedColumn::Values(values) => values.len(),
+            PlacedColumn::Templates(templates) => templates.texts.len(),
+        };
+        all.resize(starts.last().map_or(0, |start| start + count + 1), empty);
+    }
+    (starts, all)
 }
 
 impl AskedWay {
     fn of<T>(way: &Way, open: &[Option<T>], is_read: &[bool], root: usize) -> AskedWay {
-        let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count));
+        let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count as usize));
         let is_open = |column: usize| open.get(column).is_some_and(Option::is_some);
         AskedWay {
             open: moves().filter(|(column, _)| is_open(*column)).collect(),
@@ -730,9 +751,66 @@ impl<'v, A> From<Mapped<'v, A>> for Answers<'v, A> {
 impl Plain {
     /// How many characters its text has.
     fn digits(self) -> u32 {
-        let digits = self.mantissa.unsigned_abs().checked_ilog10().unwrap_or_default() + 1;
+        let digits = decimal_digits(self.mantissa.unsigned_abs());
         let scale = u32::from(self.scale).min(18);
         let sign = u32::from(self.mantissa < 0);
         sign + if scale == 0 { digits } else { digits.max(scale + 1) + 1 }
+    }
+}
+
+/// How many decimal digits a number has.
+fn decimal_digits(number: u64) -> u32 {
+    const POWERS: [u64; 20] = {
+        let mut powers = [1; 20];
+        let mut n = 1;
+        while n < 20 {
+            powers[n] = powers[n - 1] * 10;
+            n += 1;
+        }
+        powers
+    };
+    // 1233 / 4096 is the logarithm of 2, near enough for 64 bits: the digits are so many, or one more.
+    let least = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
+    least + u32::from(POWERS.get(least as usize).is_none_or(|power| (number | 1) >= *power))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_counted_as_numbers_are_spelled() {
+        let powers = (0..20).map(|n| 10u64.pow(n));
+        let edges = (0..64).map(|n| 1u64 << n).chain(powers).chain([0, u64::MAX]);
+        for number in edges.flat_map(|edge| [edge.saturating_sub(1), edge, edge.saturating_add(1)]) {
+            assert_eq!(decimal_digits(number) as usize, number.to_string().len(), "{number}");
+        }
+    }
+
+    /// `texts` is asked about rows that are sorted by something else, too.
+    #[test]
+    fn texts_come_in_the_order_of_the_rows_that_are_asked_about() {
+        let documents: Vec<String> = (0..500)
+            .map(|n| match n % 7 {
+                0 => format!(r#"{{"n":{n}}}"#),
+                _ => format!(r#"{{"n":{n},"m":"order {n} of customer {} was paid and sent"}}"#, n % 13),
+            })
+            .collect();
+        let events: Vec<crate::Event<'_>> = documents
+            .iter()
+            .map(|text| crate::Event { instant: 0, arrival: 0, document: text.as_bytes() })
+            .collect();
+        let encoded = crate::encode(&events).unwrap();
+        let group = crate::Group::open(&encoded.directory).unwrap();
+        let crate::AtPath::Pieces(pieces) = group.read(&encoded.frames).at(&["m"]).unwrap() else {
+            panic!("texts by template");
+        };
+        let all = pieces.texts(None).unwrap();
+        for rows in [vec![], vec![0], vec![3, 9, 9, 14], vec![499, 0, 7, 3, 3, 250], vec![5, 4, 1_000]] {
+            let texts = pieces.texts(Some(&rows)).unwrap();
+            let expected: Vec<&[u8]> =
+                rows.iter().map(|row| all.get(*row as usize).unwrap_or_default()).collect();
+            assert_eq!(texts.iter().collect::<Vec<_>>(), expected, "{rows:?}");
+        }
     }
 }

@@ -41,14 +41,6 @@ struct Stride {
     moves: u64,
 }
 
-impl Stride {
-    /// Where the value stands of an event at which the cursors are these.
-    #[inline(always)]
-    fn place(self, cursors: u64) -> u32 {
-        self.base.wrapping_add((cursors >> self.shift) as u32 & self.mask)
-    }
-}
-
 /// The bits of a cursor, and so many cursors make one number.
 const BITS: u8 = 32;
 const LANES_MAX: usize = 2;
@@ -140,35 +132,17 @@ impl Strides {
         if self.are_all() {
             return Ok(Standing { rows: None, places: self.places(codes.iter().copied())? });
         }
-        if self.is_plain && self.lanes.iter().any(|lane| lane.by_shape) {
-            let rows = self.rows(codes);
-            let of_rows = rows.iter().map(|row| codes.get(*row as usize).copied().unwrap_or_default());
-            let places = self.places_by_shape(of_rows)?;
-            return Ok(Standing { rows: Some(rows), places });
-        }
-        let (mut rows, mut places) = (vec![0u32; codes.len()], vec![0u32; codes.len()]);
-        let (mut count, mut cursors) = (0, 0u64);
-        for (row, code) in (0..).zip(codes) {
-            let stride = self.by_code.get(*code as usize).copied().unwrap_or_default();
-            // Written always, and kept where the event has something: a branch could not be foretold.
-            if let (Some(own), Some(place)) = (rows.get_mut(count), places.get_mut(count)) {
-                *own = row;
-                *place = stride.place(cursors);
+        let rows = self.rows(codes);
+        let at = |of: &[u32], row: &u32| of.get(*row as usize).copied().unwrap_or_default();
+        let places = match self.is_plain {
+            true => self.places(rows.iter().map(|row| at(codes, row)))?,
+            // Others move on too.
+            false => {
+                let all = self.places(codes.iter().copied())?;
+                rows.iter().map(|row| at(&all, row)).collect()
             }
-            count += usize::from(stride.has);
-            cursors = cursors.wrapping_add(stride.moves);
-        }
-        self.check(cursors)?;
-        rows.truncate(count);
-        places.truncate(count);
+        };
         Ok(Standing { rows: Some(rows), places })
-    }
-
-    /// Fails if the columns have fewer values than all events move on.
-    fn check(&self, cursors: u64) -> Result<(), DecodeError> {
-        let mut lanes = (0u8..).zip(&self.lanes);
-        let is_enough = lanes.all(|(nth, lane)| (cursors >> (nth * BITS)) as u32 as usize <= lane.count);
-        if is_enough { Ok(()) } else { Err(TOO_FEW) }
     }
 
     /// Where the value of each event stands, by the codes of their shapes. The place of one that has none is 0.
@@ -179,12 +153,16 @@ impl Strides {
         let mut cursors = 0u64;
         let place = |code: u32| {
             let stride = self.by_code.get(code as usize).copied().unwrap_or_default();
-            let place = stride.place(cursors);
+            let place = stride.base.wrapping_add((cursors >> stride.shift) as u32 & stride.mask);
             cursors = cursors.wrapping_add(stride.moves);
             place
         };
         let places = codes.map(place).collect();
-        self.check(cursors)?;
+        for (nth, lane) in (0u8..).zip(&self.lanes) {
+            if (cursors >> (nth * BITS)) as u32 as usize > lane.count {
+                return Err(TOO_FEW);
+            }
+        }
         Ok(places)
     }
 

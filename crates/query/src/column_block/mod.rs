@@ -501,6 +501,24 @@ mod tests {
     }
 
     #[test]
+    fn documents_that_follow_one_another_are_put_together_by_themselves_the_first_time() {
+        let block = block(400);
+        let rows: Vec<u32> = (300..350).collect();
+        for are_kept in [false, true, true] {
+            let documents = block.documents_of(&rows).unwrap();
+            let told: Vec<&[u8]> = (0..documents.len() as u32).map(|entry| documents.get(entry)).collect();
+            let expected: Vec<String> = rows.iter().map(|row| format!(r#"{{"N":{row}}}"#)).collect();
+            assert_eq!(told, expected.iter().map(String::as_bytes).collect::<Vec<_>>());
+            assert_eq!(block.has_documents(), are_kept);
+        }
+        for (rows, run) in
+            [(vec![7, 8, 9], Some(7..10)), (vec![9, 8, 7], None), (vec![7, 9], None), (vec![], None)]
+        {
+            assert_eq!(run_of(&rows), run, "{rows:?}");
+        }
+    }
+
+    #[test]
     fn of_few_events_all_documents_are_put_together_at_once() {
         assert_eq!([1, 50, 600, 2_048, 16_384].map(|events| block(events).few_documents()), [1, 1, 1, 4, 32]);
     }

@@ -92,6 +92,9 @@ fn what_was_asked_of_messages_before_makes_no_difference() {
         "select max(Length(Message)), count(distinct(Message)) from stream",
         "select ToUpper(Message) as u from stream where n < 9",
         "select Message + '!' as m from stream order by m limit 5",
+        "select sum(Length(Message)), count(*) from stream where n > 400",
+        "select Length(Message) + n as long from stream where n > 300 order by long desc limit 9",
+        "select Message, Length(Message) as long, n as x from stream where n > 100 order by x desc limit 9",
     ];
     let texts: Vec<String> = searches.into_iter().chain(shown).chain(others.map(str::to_owned)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

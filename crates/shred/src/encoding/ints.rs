@@ -118,7 +118,10 @@ impl Ints {
         size: usize,
         frames: &mut FrameReader<'_>,
     ) -> Result<Vec<u32>, DecodeError> {
-        let Some(places) = places else { return self.codes_as_stored(window, size, frames) };
+        // Where all are the same it makes no difference where each stands.
+        let Some(places) = places.filter(|_| !matches!(self, Ints::Constant(_))) else {
+            return self.codes_as_stored(window, size, frames);
+        };
         let codes = self.codes_as_stored(Window::whole(window.count), size, frames)?;
         in_order(&codes, places, window)
     }

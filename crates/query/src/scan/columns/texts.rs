@@ -515,3 +515,40 @@ impl Sought<'_> {
         open
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column_block::ColumnBlock;
+    use crate::control::Control;
+    use crate::options::RunOptions;
+    use crate::parameters::Parameters;
+    use crate::stored::Times;
+    use crate::{parser, planner};
+    use tamias_shred::{Event, encode};
+
+    /// All of them were put together before it was seen that the other side is no column.
+    #[test]
+    fn texts_in_pieces_are_not_put_together_to_be_compared_with_a_constant() {
+        let document =
+            |n: u32| format!(r#"{{"m":"order {n} of customer {} was paid and sent","n":{n}}}"#, n % 13);
+        let documents: Vec<String> = (0..500).map(document).collect();
+        let documents = documents.iter().map(String::as_bytes);
+        let events: Vec<Event<'_>> =
+            documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
+        let encoded = encode(&events).unwrap();
+        let block = ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap();
+        let text = "select 1";
+        let plan = planner::plan(&parser::parse_query(text).unwrap(), text, &Parameters::new()).unwrap();
+        let control = Control::new(&plan, RunOptions::default(), None);
+        let paths = [Box::from(["m".into()])];
+        let mut evaluator = Evaluator::new(&block, &paths, Times::default(), &control);
+        assert!(evaluator.load(&Expr::Slot(0)).unwrap());
+        let constant = Expr::Constant(Value::from("order 7"));
+        assert_eq!(evaluator.compare_texts(Comparison::Equal, &Expr::Slot(0), &constant), None);
+        let Some(PathColumn::Pieces(column)) = evaluator.column(0).map(AsRef::as_ref) else {
+            panic!("texts by template");
+        };
+        assert!(column.searchable().is_some());
+    }
+}

@@ -1,9 +1,10 @@
-//! The 22 questions that people ask of a shop's log, over segments in columns, beside the plain path over text of the same events.
-//! `cargo bench -p tamias-benches --bench questions` prints the table, and fails where a ratio is below its guard.
+//! The questions that people ask of a shop's log, over segments in columns, beside the plain path over text of the same events.
+//! `cargo bench -p tamias-benches --bench questions` prints a table for each list, and fails where a ratio is below its guard.
 //!
 //! All answers are asserted first, row by row. One thread; the two take turns, and the least processor time counts. The plain path
 //! looks at each event by itself and concludes nothing, so that its time hardly changes from version to version.
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 use tamias::{Layout, Query, RunOptions, Store};
@@ -16,68 +17,66 @@ const EVENTS: u64 = 200_000;
 const ROUNDS: usize = 15;
 
 /// The questions that other engines are asked as well: a line each, its name, then ours, then theirs.
-const QUESTIONS: &str = include_str!("peers/questions/shop.tsv");
-
-/// How many times as fast as the plain path a question has to be: about half of what it was when the guard was set.
-const GUARDS: [(&str, f64); 22] = [
-    ("slow, counted", 60.0),
-    ("slow, with lengths", 25.0),
-    ("slow, not", 60.0),
-    ("literal", 6.0),
-    ("literal, any case", 1.5),
-    ("mean by key", 20.0),
-    ("top ten paths", 1.5),
-    ("distinct numbers", 5.0),
-    ("distinct texts", 8.0),
-    ("p95 by time", 4.0),
-    ("levels by hour", 9.0),
-    ("two keys", 15.0),
-    ("sum by currency", 20.0),
-    ("three conditions", 30.0),
-    ("slowest twenty", 14.0),
-    ("equal text", 40.0),
-    ("nested", 80.0),
-    ("ten-way or", 20.0),
-    ("errors by hour", 35.0),
-    ("extremes", 300.0),
-    ("all rows of slow", 5.0),
-    ("long messages", 80.0),
+const LISTS: [(&str, &str); 3] = [
+    ("shop", include_str!("peers/questions/shop.tsv")),
+    ("people", include_str!("peers/questions/people.tsv")),
+    ("operators", include_str!("peers/questions/operators.tsv")),
 ];
+
+/// How many times as fast as the plain path each question has to be, about half of what it was when the guard was set: a line each, its list, its name, and the
+/// number.
+const GUARDS: &str = include_str!("peers/questions/guards.tsv");
 
 fn main() -> ExitCode {
     let [columns, text] = [Layout::Columns, Layout::Text].map(|segments| stored(EVENTS, segments));
-    let (columns, text) = (&columns.store, &text.store);
-    println!("{EVENTS} generated events; times are processor time, least of {ROUNDS}\n");
-    println!(
-        "| question | columns, ms | plain path over text, ms | times as fast | guard |\n|---|---|---|---|---|"
-    );
-    let mut ratios = Vec::new();
+    let mut guards = guards();
+    println!("{EVENTS} generated events; times are processor time, least of {ROUNDS}");
     let mut failed = false;
-    for (line, (name, guard)) in QUESTIONS.lines().skip(1).zip(GUARDS) {
-        let mut fields = line.split('\t');
-        assert_eq!(fields.next(), Some(name), "guards are in the order of the questions");
-        let query = Query::prepare(fields.next().expect("a question")).expect("a query");
-        assert_eq!(answer(columns, &query, false), answer(text, &query, true), "{name}");
-        let mut contenders = [
-            Contender::new("columns", || run(columns, &query, false)),
-            Contender::new("plain", || run(text, &query, true)),
-        ];
-        let times = take_turns(&mut contenders, ROUNDS);
-        let [fast, plain] = [times[0], times[1]].map(|times| times.least.as_secs_f64());
-        let ratio = plain / fast;
-        let is_met = ratio >= guard;
-        failed |= !is_met;
-        ratios.push(ratio);
-        println!(
-            "| {name} | {:.3} | {:.1} | {ratio:.1}× | {guard}× {} |",
-            fast * 1e3,
-            plain * 1e3,
-            if is_met { "met" } else { "MISSED" }
-        );
+    for (list, questions) in LISTS {
+        println!("\n| {list} | columns, ms | plain path over text, ms | times as fast | guard |");
+        println!("|---|---|---|---|---|");
+        let mut ratios = Vec::new();
+        for line in questions.lines().skip(1) {
+            let mut fields = line.split('\t');
+            let name = fields.next().expect("a name");
+            let guard = guards.remove(&(list, name)).expect("each question has a guard");
+            let query = Query::prepare(fields.next().expect("a question")).expect("a query");
+            let [fast, plain] = times(name, &query, &columns.store, &text.store);
+            let ratio = plain / fast;
+            let is_met = ratio >= guard;
+            failed |= !is_met;
+            ratios.push(ratio);
+            println!(
+                "| {name} | {:.3} | {:.1} | {ratio:.1}× | {guard}× {} |",
+                fast * 1e3,
+                plain * 1e3,
+                if is_met { "met" } else { "MISSED" }
+            );
+        }
+        println!("| geometric mean | | | {:.1}× | |", geometric_mean(&ratios));
     }
-    assert_eq!(ratios.len(), GUARDS.len(), "each guard has its question");
-    println!("| geometric mean | | | {:.1}× | |", geometric_mean(&ratios));
+    assert!(guards.is_empty(), "each guard has its question: {guards:?}");
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The guards by list and name.
+fn guards() -> HashMap<(&'static str, &'static str), f64> {
+    let guard = |line: &'static str| match line.split('\t').collect::<Vec<_>>()[..] {
+        [list, name, times] => ((list, name), times.parse().expect("a number")),
+        _ => panic!("three fields: {line}"),
+    };
+    GUARDS.lines().skip(1).map(guard).collect()
+}
+
+/// The least times of a query over columns and on the plain path over text, in seconds, once its answers are asserted.
+fn times(name: &str, query: &Query, columns: &Store, text: &Store) -> [f64; 2] {
+    assert_eq!(answer(columns, query, false), answer(text, query, true), "{name}");
+    let mut contenders = [
+        Contender::new("columns", || run(columns, query, false)),
+        Contender::new("plain", || run(text, query, true)),
+    ];
+    let times = take_turns(&mut contenders, ROUNDS);
+    [times[0], times[1]].map(|times| times.least.as_secs_f64())
 }
 
 fn rows(store: &Store, query: &Query, plain: bool) -> tamias::Rows {

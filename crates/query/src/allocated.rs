@@ -15,9 +15,86 @@ pub(crate) fn is_almost_full(len: usize, capacity: usize) -> bool {
 /// What the allocator takes for a small allocation beside its bytes, about.
 pub(crate) const ALLOCATION_BYTES: usize = 16;
 
+/// A list of many small values in pages, which stay where they are while it grows: a vector would be copied to new memory again and again, and the system clears
+/// that before.
+#[derive(Debug)]
+pub(crate) struct Pages<T> {
+    /// All of them full but for the last. Only the first grows, as few values are to take little.
+    pages: Vec<Vec<T>>,
+}
+
+/// So many values are a page.
+const PAGE: usize = 1 << 14;
+
+impl<T> Default for Pages<T> {
+    fn default() -> Pages<T> {
+        Pages { pages: Vec::new() }
+    }
+}
+
+impl<T> Pages<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.pages.last().map_or(0, |last| (self.pages.len() - 1) * PAGE + last.len())
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+        self.pages.get(at / PAGE)?.get(at % PAGE)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        self.pages.get_mut(at / PAGE)?.get_mut(at % PAGE)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        match self.pages.last_mut() {
+            Some(last) if last.len() < PAGE => last.push(value),
+            _ => self.push_page(value),
+        }
+    }
+
+    #[cold]
+    fn push_page(&mut self, value: T) {
+        let mut page = if self.pages.is_empty() { Vec::new() } else { Vec::with_capacity(PAGE) };
+        page.push(value);
+        self.pages.push(page);
+    }
+
+    /// All of them in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.pages.iter().flatten()
+    }
+
+    /// What it takes, in bytes; of the first page also what that takes once it has grown. It never becomes less.
+    pub(crate) fn bytes(&self) -> usize {
+        let others = self.pages.len().saturating_sub(1) * PAGE * size_of::<T>();
+        self.pages.first().map_or(0, vec_bytes) + others
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_found_in_their_pages() {
+        let mut pages = Pages::default();
+        assert_eq!((pages.len(), pages.get(0)), (0, None));
+        for number in 0..2 * PAGE + 5 {
+            pages.push(number);
+            assert_eq!(pages.len(), number + 1);
+        }
+        assert!(pages.iter().copied().eq(0..2 * PAGE + 5));
+        for at in [0, PAGE - 1, PAGE, 2 * PAGE - 1, 2 * PAGE, 2 * PAGE + 4] {
+            assert_eq!(pages.get(at), Some(&at));
+        }
+        assert_eq!(pages.get(2 * PAGE + 5), None);
+        pages.get_mut(PAGE).into_iter().for_each(|number| *number = 7);
+        assert_eq!(pages.get(PAGE), Some(&7));
+        assert!(pages.bytes() >= (2 * PAGE + 5) * size_of::<usize>());
+    }
 
     #[test]
     fn a_vector_counts_as_grown_before_it_is() {

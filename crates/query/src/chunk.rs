@@ -171,6 +171,28 @@ impl Columns {
         }
     }
 
+    /// Gives a column of values its next one by its JSON text, which is empty for undefined.
+    #[inline]
+    pub(crate) fn push_text(&mut self, column: usize, json: &[u8]) {
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.push(if json.is_empty() { CellText::Undefined } else { own(&mut self.text, json) });
+        }
+    }
+
+    /// The same of a whole number.
+    #[inline]
+    pub(crate) fn push_whole(&mut self, column: usize, whole: u64) {
+        let (mut digits, mut rest, mut first) = ([0; 20], whole, 20);
+        for (at, digit) in digits.iter_mut().enumerate().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            (first, rest) = (at, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        self.push_text(column, digits.get(first..).unwrap_or_default());
+    }
+
     /// Gives a column its next value, the stored one of a key.
     #[inline]
     pub(crate) fn push_stored(

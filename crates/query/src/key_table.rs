@@ -4,28 +4,34 @@
 //! found by it; only a spelling that is new is evaluated.
 
 mod found;
+mod packed;
 mod slots;
+mod spelling;
 mod tuples;
 
 pub(crate) use found::Found;
+pub(crate) use packed::hexadecimal;
+pub(crate) use spelling::Spelling;
 pub(crate) use tuples::Tuples;
 
-use crate::allocated::vec_bytes;
+use crate::allocated::{Pages, vec_bytes};
 use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
-use crate::value::{Value, canonical};
+use crate::value::{Value, canonical, write_json};
 use foldhash::fast::RandomState;
+use packed::{Form, PLAIN_DIGITS_MAX, Packed, is_plain_number, pack};
 use rust_decimal::Decimal;
 use slots::{Glance, Slots};
 use std::hash::{BuildHasher, Hasher};
+use std::num::NonZero;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
 #[derive(Default)]
 pub(crate) struct KeyTable {
     slots: Slots,
     /// In the order in which they were added: of those of a key its canonical text is the first, if it has one.
-    entries: Vec<Entry>,
-    /// The spellings and the canonical texts of the keys.
+    entries: Pages<Entry>,
+    /// The spellings and the canonical texts of the keys that are not packed.
     text: Vec<u8>,
     hasher: RandomState,
     /// How many numbers were given.
@@ -38,27 +44,53 @@ pub(crate) struct KeyTable {
 /// Whole numbers of no more digits are found without the table.
 const WHOLE_DIGITS_MAX: usize = 5;
 
+/// A spelling of a key, or its canonical text.
 #[derive(Clone, Copy, Default)]
 struct Entry {
-    start: usize,
-    len: u32,
+    /// The key itself, if it is packed, or where its text begins and how long it is. As bytes, since words would leave gaps.
+    bits: [u8; 16],
     owner: u32,
     number: u32,
+    form: Form,
+    /// How many zeros the number has at its end that could be left out.
+    zeros: u8,
 }
 
 /// A spelling that a table keeps.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept(u32);
+pub(crate) struct Kept(NonZero<u32>);
+
+impl Kept {
+    /// Stands for what [`Tuples`] keep, which need no more than their numbers.
+    pub(crate) const TUPLE: Kept = Kept(NonZero::<u32>::MIN);
+}
+
+/// A text that is looked up: packed, or as it is.
+#[derive(Clone, Copy, Default)]
+struct Sought<'k> {
+    text: &'k [u8],
+    packed: Packed,
+    zeros: u8,
+    owner: u32,
+}
 
 /// A key that is looked up beside others.
 #[derive(Clone, Copy, Default)]
 struct Looked<'k> {
-    key: &'k [u8],
+    sought: Sought<'k>,
     /// What it is among small whole numbers, which are in no slot.
     whole: Option<usize>,
     glance: Glance,
-    /// Its number, if it is known in this spelling.
-    number: Option<u32>,
+    /// The entry that it is known by in this spelling, but for zeros at its end.
+    known: Option<Entry>,
+}
+
+impl<'k> Sought<'k> {
+    #[inline]
+    fn new(owner: u32, text: &'k [u8]) -> Sought<'k> {
+        let (packed, zeros) = pack(text).unwrap_or_default();
+        Sought { text, packed, zeros, owner }
+    }
 }
 
 /// Stands before a canonical text that is no spelling, and before no spelling.
@@ -83,9 +115,10 @@ impl KeyTable {
         let (mut some, mut count) = ([Looked::default(); TOGETHER], TOGETHER);
         while count == TOGETHER {
             count = self.look_together(owner, &mut keys, &mut some);
-            known.extend(some.iter().take(count).map(|looked| match looked.whole {
-                Some(whole) => self.wholes.get(whole).copied().unwrap_or_default(),
-                None => looked.number.map_or(0, |number| number.saturating_add(1)),
+            known.extend(some.iter().take(count).map(|looked| match (looked.whole, looked.known) {
+                (Some(whole), _) => self.wholes.get(whole).copied().unwrap_or_default(),
+                (None, Some(known)) if known.zeros == looked.sought.zeros => known.number.saturating_add(1),
+                (None, _) => 0,
             }));
         }
     }
@@ -103,12 +136,12 @@ impl KeyTable {
         while count == TOGETHER {
             // All of them before the first is added, which would keep the others waiting.
             count = self.look_together(owner, &mut keys, &mut some);
-            for Looked { key, whole, glance, number } in some.iter().take(count) {
-                let found = match (whole, number) {
-                    (Some(whole), _) => self.find_whole(*whole, key),
-                    (None, Some(number)) => Found::Known(*number),
+            for Looked { sought, whole, glance, known } in some.iter().take(count) {
+                let found = match (whole, known) {
+                    (Some(whole), _) => self.find_whole(*whole, sought),
+                    (None, Some(known)) => Found::Known(known.number),
                     // It may be one of those before it, and have been added in the meantime.
-                    (None, None) => self.find_hashed(glance.hash(), owner, key, ci),
+                    (None, None) => self.find_hashed(glance.hash(), sought, ci),
                 };
                 each(self, found);
             }
@@ -124,21 +157,26 @@ impl KeyTable {
         keys: &mut impl Iterator<Item = &'k [u8]>,
         some: &mut [Looked<'k>; TOGETHER],
     ) -> usize {
-        let mut count = 0;
-        for (looked, key) in some.iter_mut().zip(keys) {
+        let (mut hashes, mut count) = ([0; TOGETHER], 0);
+        for ((looked, hash), key) in some.iter_mut().zip(&mut hashes).zip(keys) {
             let whole = whole(key).filter(|_| owner == 0);
-            let glance = match whole {
-                Some(_) => Glance::default(),
-                None => self.slots.glance(self.hash(owner, key)),
+            let sought = match whole {
+                Some(_) => Sought { text: key, ..Sought::default() },
+                None => Sought::new(owner, key),
             };
-            *looked = Looked { key, whole, glance, number: None };
+            if whole.is_none() {
+                *hash = self.hash(&sought);
+            }
+            *looked = Looked { sought, whole, ..Looked::default() };
             count += 1;
         }
+        // In a loop of its own, so short that the processor looks far ahead in it.
+        let glances = hashes.map(|hash| self.slots.glance(hash));
+        some.iter_mut().zip(glances).for_each(|(looked, glance)| looked.glance = glance);
         let likely = some.map(|looked| self.slots.likely(looked.glance));
-        let likely = likely.map(|place| self.entries.get(place? as usize).copied());
         for (looked, likely) in some.iter_mut().zip(&likely).take(count) {
-            let same = likely.as_ref().filter(|entry| self.is(entry, owner, looked.key));
-            looked.number = same.map(|entry| entry.number);
+            let likely = likely.and_then(|place| self.entries.get(place as usize));
+            looked.known = likely.filter(|entry| self.is(entry, &looked.sought)).copied();
         }
         count
     }
@@ -148,36 +186,36 @@ impl KeyTable {
     #[inline]
     pub(crate) fn find(&mut self, owner: u32, json: &[u8], ci: bool) -> Found {
         match whole(json).filter(|_| owner == 0) {
-            Some(whole) => self.find_whole(whole, json),
-            None => self.find_spelled(owner, json, ci),
+            Some(whole) => self.find_whole(whole, &Sought { text: json, ..Sought::default() }),
+            None => self.find_spelled(&Sought::new(owner, json), ci),
         }
     }
 
     #[inline]
-    fn find_spelled(&mut self, owner: u32, json: &[u8], ci: bool) -> Found {
-        self.find_hashed(self.hash(owner, json), owner, json, ci)
+    fn find_spelled(&mut self, sought: &Sought<'_>, ci: bool) -> Found {
+        self.find_hashed(self.hash(sought), sought, ci)
     }
 
     #[inline]
-    fn find_hashed(&mut self, hash: u32, owner: u32, json: &[u8], ci: bool) -> Found {
-        match self.look_up(hash, owner, json) {
+    fn find_hashed(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
+        match self.look_up(hash, sought) {
             Some(number) => Found::Known(number),
-            None => self.add(hash, owner, json, ci),
+            None => self.add(hash, sought, ci),
         }
     }
 
     #[inline]
-    fn find_whole(&mut self, whole: usize, json: &[u8]) -> Found {
+    fn find_whole(&mut self, whole: usize, sought: &Sought<'_>) -> Found {
         match self.wholes.get(whole) {
             Some(known @ 1..) => Found::Known(known - 1),
-            Some(0) | None => self.add_whole(whole, json),
+            Some(0) | None => self.add_whole(whole, sought.text),
         }
     }
 
     #[cold]
     #[inline(never)]
     fn add_whole(&mut self, whole: usize, json: &[u8]) -> Found {
-        let found = self.find_spelled(0, json, false);
+        let found = self.find_spelled(&Sought::new(0, json), false);
         if whole >= self.wholes.len() {
             self.wholes.resize(whole + 1, 0);
         }
@@ -188,57 +226,73 @@ impl KeyTable {
     }
 
     #[inline]
-    fn hash(&self, owner: u32, bytes: &[u8]) -> u32 {
+    fn hash(&self, Sought { text, packed, owner, .. }: &Sought<'_>) -> u32 {
         let mut hasher = self.hasher.build_hasher();
-        hasher.write_u32(owner);
-        hasher.write(bytes);
+        hasher.write_u64(u64::from(*owner) << 32 | u64::from(packed.form.word()));
+        match packed.form {
+            Form::TEXT => hasher.write(text),
+            _ => hasher.write_u128(packed.bits),
+        }
         (hasher.finish() >> 32) as u32
     }
 
-    /// Whether an entry is that of an owner's text.
+    /// Whether an entry is what is sought.
     #[inline]
-    fn is(&self, entry: &Entry, owner: u32, bytes: &[u8]) -> bool {
-        entry.owner == owner
-            && entry.len as usize == bytes.len()
-            && self.text.get(entry.start..).is_some_and(|text| begins_with(text, bytes))
+    fn is(&self, entry: &Entry, Sought { text, packed, owner, .. }: &Sought<'_>) -> bool {
+        let are_alike = entry.form == packed.form && entry.owner == *owner;
+        match packed.form {
+            Form::TEXT => are_alike && is_same(self.text_of(entry), text),
+            _ => are_alike && entry.bits == packed.bits.to_ne_bytes(),
+        }
     }
 
     #[inline]
-    fn look_up(&self, hash: u32, owner: u32, bytes: &[u8]) -> Option<u32> {
+    fn look_up(&self, hash: u32, sought: &Sought<'_>) -> Option<u32> {
         let entry = |place: u32| self.entries.get(place as usize);
-        let is_it = |place| entry(place).is_some_and(|entry| self.is(entry, owner, bytes));
+        let is_it = |place| entry(place).is_some_and(|entry| self.is(entry, sought));
         self.slots.find(hash, is_it).and_then(entry).map(|entry| entry.number)
     }
 
     /// Adds a spelling that is new: to the key that it spells, if that is known.
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, hash: u32, owner: u32, json: &[u8], ci: bool) -> Found {
-        if is_its_canonical_text(json, ci) {
+    fn add(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
+        if sought.packed.form.is_canonical(ci) || is_its_canonical_text(sought.text, ci) {
             let number = self.next();
-            self.insert(hash, owner, json, number);
+            self.insert(hash, sought, number);
             return Found::New(number);
         }
+        self.add_other(hash, sought, ci)
+    }
+
+    /// The same of a spelling that is not the canonical text of its value.
+    #[cold]
+    #[inline(never)]
+    fn add_other(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
-        let value = value_of(json);
-        match plain_number(&value) {
-            Some(plain) => scratch.extend_from_slice(plain.to_string().as_bytes()),
-            None => {
-                scratch.push(CANONICAL);
-                canonical(&value, ci, &mut scratch);
+        let value = value_of(sought.text);
+        match (plain_number(&value), &value) {
+            (Some(plain), _) => scratch.extend_from_slice(plain.to_string().as_bytes()),
+            (None, Value::Text(text)) if !ci => {
+                write_json(&Value::from(text.text().into_owned()), &mut scratch);
             }
+            (None, _) => {}
         }
-        let canonical_hash = self.hash(owner, &scratch);
-        let found = match self.look_up(canonical_hash, owner, &scratch) {
+        if scratch.is_empty() || !is_its_canonical_text(&scratch, ci) {
+            scratch.clear();
+            scratch.push(CANONICAL);
+            canonical(&value, ci, &mut scratch);
+        }
+        let canonical = Sought::new(sought.owner, &scratch);
+        let canonical_hash = self.hash(&canonical);
+        let found = match self.look_up(canonical_hash, &canonical) {
             Some(number) => Found::Known(number),
             None => {
                 let number = self.next();
-                self.insert(canonical_hash, owner, &scratch, number);
+                self.insert(canonical_hash, &canonical, number);
                 Found::New(number)
             }
         };
-        self.insert(hash, owner, json, found.number());
+        self.insert(hash, sought, found.number());
         self.scratch = scratch;
         found
     }
@@ -250,24 +304,54 @@ impl KeyTable {
         number
     }
 
-    fn insert(&mut self, hash: u32, owner: u32, bytes: &[u8], number: u32) {
+    fn insert(&mut self, hash: u32, Sought { text, packed, zeros, owner }: &Sought<'_>, number: u32) {
         self.slots.insert(hash, self.entries.len() as u32);
-        self.entries.push(Entry { start: self.text.len(), len: bytes.len() as u32, owner, number });
-        self.text.extend_from_slice(bytes);
+        let bits = match packed.form {
+            Form::TEXT => self.text.len() as u128 | (text.len() as u128) << 64,
+            _ => packed.bits,
+        };
+        let (bits, form, zeros) = (bits.to_ne_bytes(), packed.form, *zeros);
+        self.entries.push(Entry { bits, owner: *owner, number, form, zeros });
+        if packed.form == Form::TEXT {
+            self.text.extend_from_slice(text);
+        }
     }
 
     /// The spelling that was new last.
     pub(crate) fn last_spelling(&self) -> Kept {
-        Kept(self.entries.len().saturating_sub(1) as u32)
+        NonZero::new(self.entries.len() as u32).map_or(Kept::TUPLE, Kept)
     }
 
     /// The text of a spelling.
-    pub(crate) fn spelling(&self, Kept(place): Kept) -> &[u8] {
-        self.entries.get(place as usize).map_or(&[], |entry| self.text_of(entry))
+    pub(crate) fn spelling(&self, Kept(place): Kept) -> Spelling<'_> {
+        let entry = self.entries.get(place.get() as usize - 1);
+        entry.map_or(Spelling::Text(&[]), |entry| self.spelling_of(entry))
     }
 
+    fn spelling_of(&self, entry: &Entry) -> Spelling<'_> {
+        match entry.form {
+            Form::TEXT => Spelling::Text(self.text_of(entry)),
+            form => Spelling::of(Packed { bits: u128::from_ne_bytes(entry.bits), form }, entry.zeros),
+        }
+    }
+
+    /// The text of an entry that is not packed.
+    #[inline]
     fn text_of(&self, entry: &Entry) -> &[u8] {
-        self.text.get(entry.start..entry.start + entry.len as usize).unwrap_or_default()
+        let bits = u128::from_ne_bytes(entry.bits);
+        let (start, length) = (bits as u64 as usize, (bits >> 64) as usize);
+        self.text.get(start..start.saturating_add(length)).unwrap_or_default()
+    }
+
+    /// What an entry of this table is for another one.
+    fn sought<'t>(&'t self, entry: &Entry, owner: u32) -> Sought<'t> {
+        match entry.form {
+            Form::TEXT => Sought { text: self.text_of(entry), owner, ..Sought::default() },
+            form => {
+                let packed = Packed { bits: u128::from_ne_bytes(entry.bits), form };
+                Sought { text: &[], packed, zeros: entry.zeros, owner }
+            }
+        }
     }
 
     /// Forgets how keys are found: their numbers and spellings are all that is asked for from now on.
@@ -277,13 +361,13 @@ impl KeyTable {
 
     /// What it holds once it is closed, in bytes.
     pub(crate) fn closed_bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.text.capacity()
+        self.entries.bytes() + self.text.capacity()
     }
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         let wholes = self.wholes.capacity() * size_of::<u32>();
-        self.slots.bytes() + vec_bytes(&self.entries) + vec_bytes(&self.text) + wholes
+        self.slots.bytes() + self.entries.bytes() + vec_bytes(&self.text) + wholes
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
@@ -319,29 +403,29 @@ impl KeyTable {
         });
         let mut firsts = firsts.peekable();
         while firsts.peek().is_some() {
-            let mut some = [(Entry::default(), 0, Glance::default()); TOGETHER];
+            let mut some = [(0, Sought::default(), 0); TOGETHER];
             let mut count = 0;
             for (place, entry) in some.iter_mut().zip(firsts.by_ref()) {
-                let owner = owner_of(entry.owner);
-                *place = (*entry, owner, self.slots.glance(self.hash(owner, other.text_of(entry))));
+                let sought = other.sought(entry, owner_of(entry.owner));
+                *place = (entry.number, sought, self.hash(&sought));
                 count += 1;
             }
-            let found = some.map(|(.., glance)| self.slots.likely(glance));
+            let glances = some.map(|(.., hash)| self.slots.glance(hash));
+            let found = glances.map(|glance| self.slots.likely(glance));
             let found = found.map(|place| self.entries.get(place? as usize).copied());
-            for ((entry, owner, glance), likely) in some.iter().zip(&found).take(count) {
-                let bytes = other.text_of(entry);
-                let likely = likely.as_ref().filter(|likely| self.is(likely, *owner, bytes));
+            for ((number, sought, hash), likely) in some.iter().zip(&found).take(count) {
+                let likely = likely.as_ref().filter(|likely| self.is(likely, sought));
                 // One of those before it may have been added in the meantime.
                 let known = likely.map(|entry| entry.number);
-                let found = match known.or_else(|| self.look_up(glance.hash(), *owner, bytes)) {
+                let found = match known.or_else(|| self.look_up(*hash, sought)) {
                     Some(known) => Found::Known(known),
                     None => {
                         let next = self.next();
-                        self.insert(glance.hash(), *owner, bytes, next);
+                        self.insert(*hash, sought, next);
                         Found::New(next)
                     }
                 };
-                each(self, *owner, entry.number, found)?;
+                each(self, sought.owner, *number, found)?;
             }
         }
         Ok(())
@@ -358,11 +442,11 @@ fn whole(json: &[u8]) -> Option<usize> {
     is_whole.then(|| json.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
 }
 
-/// Whether text begins so: as most keys are short, a call would take longer than comparing them.
+/// Whether two texts are the same: as most keys are short, a call would take longer than comparing them.
 #[inline]
-fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
-    if bytes.len() > SHORT_BYTES {
-        return text.starts_with(bytes);
+fn is_same(text: &[u8], bytes: &[u8]) -> bool {
+    if bytes.len() > SHORT_BYTES || text.len() != bytes.len() {
+        return text == bytes;
     }
     let word = |bytes: &[u8], at: usize| {
         bytes.get(at..).and_then(<[u8]>::first_chunk).map(|word| u64::from_ne_bytes(*word))
@@ -393,29 +477,6 @@ fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
         digits => is_plain_number(digits),
     }
 }
-
-/// Whether digits are a plain number without a sign: no exponent, no zeros that could be left out, and few digits.
-fn is_plain_number(digits: &[u8]) -> bool {
-    let point = digits.iter().position(|byte| *byte == b'.');
-    let (whole, fraction) = match point {
-        Some(point) => (digits.get(..point), digits.get(point + 1..)),
-        None => (Some(digits), None),
-    };
-    let is_whole = match whole {
-        Some([b'0']) => true,
-        Some([b'1'..=b'9', rest @ ..]) => rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    let is_fraction = match fraction {
-        Some([before @ .., b'1'..=b'9']) => before.iter().all(u8::is_ascii_digit),
-        Some(_) => false,
-        None => true,
-    };
-    is_whole && is_fraction && digits.len() - usize::from(point.is_some()) <= PLAIN_DIGITS_MAX
-}
-
-/// Numbers of no more digits are canonical as they are written without exponent, the zero before a point counted.
-const PLAIN_DIGITS_MAX: usize = 18;
 
 /// The number that a value is, if it has so few digits.
 fn plain_number(value: &Value<'_>) -> Option<Decimal> {

@@ -250,9 +250,14 @@ impl Watch {
         }
     }
 
+    /// Whether there is more to be learnt of the values of aggregates for groups.
+    pub(crate) fn looks_at_answers(&self) -> bool {
+        self.groups_looked_at.load(Relaxed) < ROWS_LOOKED_AT
+    }
+
     /// Looks at the values of all aggregates for a group, if it is one of the first.
     pub(crate) fn look_at_answer(&self, values: &[Value<'_>]) {
-        if self.groups_looked_at.load(Relaxed) >= ROWS_LOOKED_AT {
+        if !self.looks_at_answers() {
             return;
         }
         self.groups_looked_at.fetch_add(1, Relaxed);

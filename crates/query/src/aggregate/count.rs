@@ -110,6 +110,10 @@ impl Accumulators for Counts {
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        Value::from(self.0.get(group as usize).copied().unwrap_or_default())
+        Value::from(self.whole(group).unwrap_or_default())
+    }
+
+    fn whole(&self, group: u32) -> Option<u64> {
+        self.0.get(group as usize).copied()
     }
 }

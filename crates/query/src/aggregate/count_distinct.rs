@@ -45,18 +45,14 @@ impl Aggregate for CountDistinct {
 #[derive(Default)]
 pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
-    /// The values of all groups, but for identifiers.
+    /// The values of all groups, but for identifiers: these are not to be shown, and need no order.
     values: KeyTable,
     identifiers: Identifiers,
     most: Most,
     seen: Vec<bool>,
-    known: Vec<u32>,
     /// The identifiers of a chunk; none between two.
     met: Vec<Identifier>,
 }
-
-/// So many values are looked up together.
-const TOGETHER: usize = 64;
 
 impl DistinctCounts {
     /// By how many bytes it has grown.
@@ -84,33 +80,20 @@ impl DistinctCounts {
     /// Takes in the values of rows of one group.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
         let mut identifiers = std::mem::take(&mut self.met);
-        let mut known = std::mem::take(&mut self.known);
-        let mut others = texts.filter(|json| match identifier(json) {
+        let others = texts.filter(|json| match identifier_of(json) {
             Some(identifier) => {
                 identifiers.push(identifier);
                 false
             }
             None => !json.is_empty(),
         });
-        loop {
-            let (mut some, mut count) = ([&[][..]; TOGETHER], 0);
-            for (place, json) in some.iter_mut().zip(others.by_ref()) {
-                *place = json;
-                count += 1;
-            }
-            let some = some.iter().copied().take(count);
-            self.values.look_ahead(group, some.clone(), &mut known);
-            for (json, _) in some.zip(&known).filter(|(_, known)| **known == 0) {
-                self.take(group, json);
-            }
-            if count < TOGETHER {
-                break;
-            }
-        }
-        let new = self.identifiers.insert_all(group, &identifiers);
+        let mut new = 0;
+        self.values
+            .find_all(group, false, others, |_, found| new += u64::from(matches!(found, Found::New(_))));
+        new += self.identifiers.insert_all(group, &identifiers);
         self.add_to(group, new);
         identifiers.clear();
-        (self.met, self.known) = (identifiers, known);
+        self.met = identifiers;
     }
 
     #[inline]
@@ -131,16 +114,17 @@ impl DistinctCounts {
 /// The identifier that a string is, however it is spelled.
 #[inline]
 fn identifier_of(json: &[u8]) -> Option<Identifier> {
-    identifier(json).or_else(|| match value_of(memchr::memchr(b'\\', json).map(|_| json)?) {
-        Value::Text(text) => identifier(&crate::value::json(&Value::from(text.text().into_owned()))?),
-        Value::Undefined
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_) => None,
+    identifier(json).or_else(|| {
+        // What has escapes is longer.
+        let escaped = Some(json).filter(|json| json.len() > IDENTIFIER_BYTES)?;
+        memchr::memchr(b'\\', escaped)?;
+        let Value::Text(text) = value_of(escaped) else { return None };
+        identifier(&crate::value::json(&Value::from(text.text().into_owned()))?)
     })
 }
+
+/// The bytes of an identifier without escapes, with its quotes.
+const IDENTIFIER_BYTES: usize = 34;
 
 impl Accumulators for DistinctCounts {
     fn grow(&mut self, groups: usize) -> usize {
@@ -198,6 +182,10 @@ impl Accumulators for DistinctCounts {
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        Value::from(self.counts.get(group as usize).copied().unwrap_or_default())
+        Value::from(self.whole(group).unwrap_or_default())
+    }
+
+    fn whole(&self, group: u32) -> Option<u64> {
+        self.counts.get(group as usize).copied()
     }
 }

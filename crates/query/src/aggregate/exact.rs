@@ -9,10 +9,17 @@ pub(super) struct ExactSum {
     /// The sum of most numbers, in the greatest of their scales.
     first: i128,
     first_scale: u32,
+    /// What the first has no room for; mostly nothing, and there are as many sums as groups.
+    others: Option<Box<Others>>,
+}
+
+/// What of a sum is not of the scale that most of its numbers have.
+#[derive(Clone, Default)]
+struct Others {
     /// For each scale, from 0 on, the sum of the significands that the first has no room for.
     parts: Vec<i128>,
     /// The sum of all that the parts have no room for.
-    long: Option<Box<Long>>,
+    long: Option<Long>,
 }
 
 impl ExactSum {
@@ -75,13 +82,13 @@ impl ExactSum {
 
     fn add_other(&mut self, scale: u32, significand: i128) -> usize {
         let place = scale as usize;
-        let mut grown = 0;
-        if place >= self.parts.len() {
-            let before = self.parts.capacity();
-            self.parts.resize(place + 1, 0);
-            grown = (self.parts.capacity() - before) * size_of::<i128>();
+        let (mut grown, Others { parts, .. }) = self.others();
+        if place >= parts.len() {
+            let before = parts.capacity();
+            parts.resize(place + 1, 0);
+            grown += (parts.capacity() - before) * size_of::<i128>();
         }
-        let Some(sum) = self.parts.get_mut(place) else { return grown };
+        let Some(sum) = parts.get_mut(place) else { return grown };
         match sum.checked_add(significand) {
             Some(total) => *sum = total,
             None => {
@@ -92,31 +99,41 @@ impl ExactSum {
         grown
     }
 
+    /// The place of what the first has no room for, and how many bytes are taken for it.
+    fn others(&mut self) -> (usize, &mut Others) {
+        let taken = if self.others.is_none() { size_of::<Others>() } else { 0 };
+        (taken, self.others.get_or_insert_default())
+    }
+
     #[cold]
     fn add_long(&mut self, long: &Long) -> usize {
-        let before = self.long.as_ref().map_or(0, |sum| sum.weight());
-        let sum = self.long.as_ref().map_or_else(|| long.clone(), |sum| sum.plus(long));
-        let grown = sum.weight().saturating_sub(before);
-        self.long = Some(Box::new(sum));
-        grown
+        let (grown, Others { long: own, .. }) = self.others();
+        let before = own.as_ref().map_or(0, Long::weight);
+        let sum = own.as_ref().map_or_else(|| long.clone(), |sum| sum.plus(long));
+        grown + own.insert(sum).weight().saturating_sub(before)
+    }
+
+    /// What is longer than a part.
+    fn own_long(&self) -> Option<&Long> {
+        self.others.as_ref()?.long.as_ref()
     }
 
     /// Adds what another sum has added.
     pub(super) fn merge(&mut self, other: &ExactSum) -> usize {
         let grown: usize = other.parts().map(|(scale, significand)| self.add_part(scale, significand)).sum();
-        grown + other.long.as_ref().map_or(0, |long| self.add_long(long))
+        grown + other.own_long().map_or(0, |long| self.add_long(long))
     }
 
     /// The sums of the significands that are not zero, with their scales.
     fn parts(&self) -> impl Iterator<Item = (u32, i128)> {
-        let others = (0..).zip(self.parts.iter().copied());
+        let others = self.others.iter().flat_map(|others| (0..).zip(others.parts.iter().copied()));
         let first = (self.first_scale, self.first);
         std::iter::once(first).chain(others).filter(|(_, significand)| *significand != 0)
     }
 
     /// The sum's significand and its scale, where they are easily told.
     fn significand(&self) -> Option<(i128, u32)> {
-        if self.long.is_some() {
+        if self.own_long().is_some() {
             return None;
         }
         let scale = self.parts().map(|(scale, _)| scale).max().unwrap_or(0);
@@ -146,7 +163,7 @@ impl ExactSum {
     /// The sum, to be reckoned with.
     pub(super) fn long(&self) -> Long {
         let parts = self.parts().map(|(scale, significand)| Long::new(significand, scale));
-        let sum = parts.chain(self.long.as_deref().cloned()).reduce(|sum, part| sum.plus(&part));
+        let sum = parts.chain(self.own_long().cloned()).reduce(|sum, part| sum.plus(&part));
         sum.unwrap_or_default()
     }
 }

@@ -1,5 +1,6 @@
 //! Identifiers as traces have them, strings of 32 hexadecimal digits in lower case, told apart by their 16 bytes.
 
+use crate::key_table::hexadecimal;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -19,28 +20,8 @@ pub(super) struct Identifiers {
 #[inline]
 pub(super) fn identifier(json: &[u8]) -> Option<Identifier> {
     let digits: &[u8; 32] = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?.try_into().ok()?;
-    let (words, _) = digits.as_chunks::<8>();
-    let [a, b, c, d] = words else { return None };
-    let word = |high: &[u8; 8], low: &[u8; 8]| Some(bits(high)? << 32 | bits(low)?);
-    Some([word(a, b)?, word(c, d)?])
-}
-
-/// The 32 bits that eight digits stand for, all of them at once in the bytes of a word.
-#[inline]
-fn bits(digits: &[u8; 8]) -> Option<u64> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let text = u64::from_be_bytes(*digits);
-    // Letters begin at 0x61, digits at 0x30.
-    let letters = text >> 6 & ONES;
-    let values = (text & (0x0f * ONES)) + 9 * letters;
-    let spelled = values + 0x30 * ONES + 0x27 * letters;
-    let are_letters = (values + 6 * ONES) >> 4 & ONES;
-    if spelled != text || are_letters != letters || values & (0xf0 * ONES) != 0 {
-        return None;
-    }
-    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
-    let quads = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
-    Some((quads | quads >> 16) & 0xffff_ffff)
+    let bits = hexadecimal(digits)?;
+    Some([(bits >> 64) as u64, bits as u64])
 }
 
 impl Identifiers {

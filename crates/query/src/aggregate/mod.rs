@@ -165,6 +165,10 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.finish(group),)* }
             }
 
+            fn whole(&self, group: u32) -> Option<u64> {
+                match self { $(State::$variant(of) => of.whole(group),)* }
+            }
+
             fn too_long(&self) -> u64 {
                 match self { $(State::$variant(of) => of.too_long(),)* }
             }

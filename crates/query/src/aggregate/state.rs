@@ -112,6 +112,11 @@ pub(crate) trait Accumulators: Send {
     /// The value of a group. It is asked for once.
     fn finish(&mut self, group: u32) -> Value<'static>;
 
+    /// The value of a group where that is a whole number; none where it may be another one.
+    fn whole(&self, _group: u32) -> Option<u64> {
+        None
+    }
+
     /// How many numbers were of too many digits to be reckoned with.
     fn too_long(&self) -> u64 {
         0

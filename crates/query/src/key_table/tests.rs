@@ -5,7 +5,7 @@ use crate::value::order;
 use proptest::prelude::*;
 
 /// Values in the spellings that are stored, many equal to another: the empty text is undefined.
-const VALUES: [&str; 61] = [
+const VALUES: [&str; 72] = [
     "",
     "null",
     "true",
@@ -42,7 +42,18 @@ const VALUES: [&str; 61] = [
     "12.340",
     "0.00000000000000001",
     "1e-18",
+    "1.50",
+    "1.5",
+    "1234567890123456.5",
+    "1234567890123456.50",
     r#""""#,
+    r#""0123456789abcdef0123456789abcdef""#,
+    r#""0123456789ABCDEF0123456789abcdef""#,
+    r#""\u0030123456789abcdef0123456789abcdef""#,
+    r#""01234567-89ab-cdef-0123-456789abcdef""#,
+    r#""01234567-89ab-cdef-0123-456789abcdeF""#,
+    r#""sixteen letters.""#,
+    r#""Seventeen letters""#,
     r#""a""#,
     r#""A""#,
     r#""ä""#,
@@ -105,6 +116,9 @@ fn numbers(table: &mut KeyTable, keys: &[Key]) -> Vec<u32> {
         let known = keys[..at].iter().position(|earlier| earlier.equals(key)).map(|at| numbers[at]);
         let next = numbers.iter().max().map_or(0, |most| most + 1);
         assert_eq!(found, known.map_or(Found::New(next), Found::Known), "{key:?}");
+        if let Found::New(_) = found {
+            assert_eq!(*table.spelling(table.last_spelling()), *key.json.as_bytes());
+        }
         numbers.push(found.number());
     }
     assert_eq!(table.len(), numbers.iter().max().map_or(0, |most| *most as usize + 1));

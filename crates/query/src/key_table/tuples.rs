@@ -1,7 +1,7 @@
 //! Several numbers as one key.
 
 use super::found::Found;
-use super::slots::{Glance, Slots};
+use super::slots::Slots;
 use crate::allocated::vec_bytes;
 use foldhash::fast::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -46,10 +46,11 @@ impl Tuples {
         let mut last: (&[u32], u32) = (&[], 0);
         for some in tuples.chunks(TOGETHER * self.width.max(1)) {
             // Each step reads what the one before has told for all of them.
-            let mut glances = [Glance::default(); TOGETHER];
-            for (glance, tuple) in glances.iter_mut().zip(some.chunks(self.width)) {
-                *glance = self.slots.glance(self.hash(tuple));
+            let mut hashes = [0; TOGETHER];
+            for (hash, tuple) in hashes.iter_mut().zip(some.chunks(self.width)) {
+                *hash = self.hash(tuple);
             }
+            let glances = hashes.map(|hash| self.slots.glance(hash));
             let likely = glances.map(|glance| self.slots.likely(glance));
             for ((tuple, glance), likely) in some.chunks(self.width).zip(&glances).zip(likely) {
                 let found = match likely {

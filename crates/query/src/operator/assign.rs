@@ -2,9 +2,8 @@
 
 use super::group::Groups;
 use super::several::{SeveralKeys, values_of_row};
-use super::shown::Shown;
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
-use crate::key_table::Found;
+use crate::key_table::{Found, Kept};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
@@ -54,7 +53,7 @@ impl Groups<'_> {
                 // Where no row is a known group's first, those that are known need not be met.
                 if are_later && dictionary.len() <= codes.len() / REPEATED {
                     let texts = (0..dictionary.len() as u32).map(|code| dictionary.get(code));
-                    self.table.look_ahead(0, texts, &mut known);
+                    self.tables.table.look_ahead(0, texts, &mut known);
                 }
                 known.resize(dictionary.len(), 0);
                 if known.contains(&0) {
@@ -95,12 +94,14 @@ impl Groups<'_> {
         are_later: bool,
         mut each: impl FnMut(usize, u32),
     ) {
-        let mut table = std::mem::take(&mut self.table);
+        let mut table = std::mem::take(&mut self.tables.table);
         let mut rows = values.clone();
         table.find_all(0, ci, values.map(|(_, json)| json), |table, found| {
             let Some((row, json)) = rows.next() else { return };
             match found {
-                Found::New(_) => self.begin(chunk.order(row), Shown::Spelled(table.last_spelling())),
+                Found::New(number) => {
+                    self.begin(number, chunk.order(row), Some(table.last_spelling()), Box::default);
+                }
                 Found::Known(_) if are_later => {}
                 Found::Known(_) => {
                     self.meet(found, chunk.order(row), || Box::new([value_of(json).into_static()]));
@@ -108,23 +109,23 @@ impl Groups<'_> {
             }
             each(row, found.number());
         });
-        self.table = table;
+        self.tables.table = table;
     }
 
     fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let orders = chunk.orders();
         let is_sorted = orders.is_sorted();
         let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
-        let mut several = std::mem::take(&mut self.several);
+        let mut several = std::mem::take(&mut self.tables.several);
         several.find_rows(chunk, keys, is_sorted, numbers, |several, row, found| match found {
             Found::Known(_) if are_later => {}
             Found::Known(_) => self.meet(found, chunk.order(row), || values_of_row(chunk, keys, row)),
             Found::New(group) => {
-                let shown = shown_first(several, group, chunk, keys, row);
-                self.begin(chunk.order(row), shown);
+                let kept = has_first(several, group, chunk, keys, row).then_some(Kept::TUPLE);
+                self.begin(group, chunk.order(row), kept, || values_of_row(chunk, keys, row));
             }
         });
-        self.several = several;
+        self.tables.several = several;
     }
 
     /// The group of the interval that begins at an instant, of which an event is met.
@@ -132,9 +133,12 @@ impl Groups<'_> {
         let mut json = std::mem::take(&mut self.text);
         json.clear();
         write_json(&Value::from(begin), &mut json);
-        let found = self.table.find(0, &json, false);
+        let found = self.tables.table.find(0, &json, false);
         match found {
-            Found::New(_) => self.begin(order, Shown::Spelled(self.table.last_spelling())),
+            Found::New(number) => {
+                let kept = self.tables.table.last_spelling();
+                self.begin(number, order, Some(kept), Box::default);
+            }
             Found::Known(_) => self.meet(found, order, || Box::new([value_of(&json).into_static()])),
         }
         self.text = json;
@@ -142,21 +146,12 @@ impl Groups<'_> {
     }
 }
 
-/// The keys of a new group by those of its first row.
-fn shown_first(
-    several: &SeveralKeys,
-    group: u32,
-    chunk: &Chunk<'_>,
-    keys: &[KeyColumn],
-    row: usize,
-) -> Shown {
+/// Whether a row has the keys of a group as the tables spell them.
+fn has_first(several: &SeveralKeys, group: u32, chunk: &Chunk<'_>, keys: &[KeyColumn], row: usize) -> bool {
     let values = keys.iter().map(|key| match key {
         // An instant has one spelling.
         KeyColumn::Time(_) => None,
         KeyColumn::Value { column, .. } => Some(chunk.json_at(*column, row)),
     });
-    match several.are_first(group, values) {
-        true => Shown::Tuple(group),
-        false => Shown::Values(values_of_row(chunk, keys, row)),
-    }
+    several.are_first(group, values)
 }

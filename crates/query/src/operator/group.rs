@@ -1,16 +1,15 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
 use super::group_rows::{ClosedGroups, Finished, GroupRows};
-use super::several::SeveralKeys;
-use super::shown::{Group, Shown};
+use super::shown::{Group, GroupKeys};
 use super::states::States;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known};
-use crate::allocated::vec_bytes;
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Order};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
 use crate::expr::Scope;
-use crate::key_table::{Found, Kept, KeyTable};
+use crate::key_table::{Found, Kept};
 use crate::memory::Holding;
 use crate::outputs::{GroupOutputs, KeyColumn};
 use crate::plan::{Grouping, Key, Plan};
@@ -26,17 +25,15 @@ pub(crate) struct Groups<'p> {
     grouping: &'p Grouping,
     pub(super) keys: Vec<KeyColumn>,
     arguments: Vec<usize>,
-    /// From a single key to the numbers of groups. Where there are no keys it is empty, and there is one group.
-    pub(super) table: KeyTable,
-    /// The same of several keys.
-    pub(super) several: SeveralKeys,
-    groups: Vec<Group>,
+    /// From their keys to the numbers of groups.
+    pub(super) tables: GroupKeys,
+    groups: Pages<Group>,
     states: States,
     /// No group's first event comes later.
     pub(super) latest: Order,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
-    begun: u64,
-    /// What the states and the shown keys take, about, in bytes.
+    begun: u32,
+    /// What the states take, about, in bytes.
     bytes: usize,
     holding: Holding,
     /// The group of each row of a chunk.
@@ -51,12 +48,11 @@ impl<'p> Groups<'p> {
         let GroupOutputs { keys, arguments, .. } = GroupOutputs::of(grouping);
         let mut groups = Groups {
             grouping,
-            several: SeveralKeys::new(if keys.len() > 1 { &keys } else { &[] }),
+            tables: GroupKeys::new(&keys),
             keys,
             states: States::new(&grouping.aggregates, &arguments),
             arguments,
-            table: KeyTable::default(),
-            groups: Vec::new(),
+            groups: Pages::default(),
             latest: (0, 0),
             begun: 0,
             bytes: 0,
@@ -66,9 +62,7 @@ impl<'p> Groups<'p> {
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
-            groups
-                .groups
-                .push(Group { first: ((u64::MAX, u64::MAX), 0), shown: Shown::Values(Box::default()) });
+            groups.groups.push(Group { first: (u64::MAX, u64::MAX), begun: 0, shown: None });
             groups.make_room();
         }
         groups
@@ -142,9 +136,9 @@ impl<'p> Groups<'p> {
                     Key::Time(_) => false,
                     Key::Expr { ci, .. } => *ci,
                 };
-                self.table.find(0, json, ci)
+                self.tables.table.find(0, json, ci)
             }
-            (_, spelled) => self.several.find(spelled.iter().map(Vec::as_slice)),
+            (_, spelled) => self.tables.several.find(spelled.iter().map(Vec::as_slice)),
         };
         self.meet(found, order, || values.into_iter().map(Value::into_static).collect());
         found.number()
@@ -156,26 +150,33 @@ impl<'p> Groups<'p> {
         match found {
             Found::Known(_) if order >= self.latest => {}
             Found::Known(number) => self.begin_earlier(number, order, shown),
-            Found::New(_) => self.begin(order, Shown::Values(shown())),
+            Found::New(number) => self.begin(number, order, None, shown),
         }
     }
 
     fn begin_earlier(&mut self, number: u32, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
-        if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first.0) {
-            self.begun += 1;
-            *group = Group { first: (order, self.begun), shown: Shown::Values(shown()) };
+        if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first) {
+            self.begun = self.begun.saturating_add(1);
+            *group = Group { first: order, begun: self.begun, shown: None };
+            self.tables.keep_apart(number, shown());
         }
     }
 
-    pub(super) fn begin(&mut self, order: Order, shown: Shown) {
-        self.begun += 1;
+    /// Begins a new group, whose keys are `shown` where the tables do not keep them as its event has them.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        number: u32,
+        order: Order,
+        kept: Option<Kept>,
+        shown: impl FnOnce() -> Box<[Value<'static>]>,
+    ) {
+        self.begun = self.begun.saturating_add(1);
         self.latest = self.latest.max(order);
-        self.push(Group { first: (order, self.begun), shown });
-    }
-
-    fn push(&mut self, group: Group) {
-        self.bytes += group.shown.bytes();
-        self.groups.push(group);
+        self.groups.push(Group { first: order, begun: self.begun, shown: kept });
+        if kept.is_none() {
+            self.tables.keep_apart(number, shown());
+        }
     }
 
     /// Gives each group a state of each aggregate.
@@ -209,67 +210,59 @@ impl<'p> Groups<'p> {
 
     /// What the groups hold, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes_with(&self.table, &self.several)
-    }
-
-    /// What the groups hold, with the tables of their keys.
-    fn bytes_with(&self, table: &KeyTable, several: &SeveralKeys) -> usize {
-        self.bytes + vec_bytes(&self.groups) + table.bytes() + several.bytes()
+        self.bytes + self.groups.bytes() + self.tables.bytes()
     }
 
     /// Takes in the groups of other events.
     pub(crate) fn merge(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
-        let mut others: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
-        let (mut table, mut several) = (std::mem::take(&mut self.table), std::mem::take(&mut self.several));
+        let Groups { groups: others, tables: of_others, .. } = &other;
+        let (mut table, mut several) =
+            (std::mem::take(&mut self.tables.table), std::mem::take(&mut self.tables.several));
         let mut take = |number: u32, found: Found| {
-            let place = group_of.get_mut(number as usize)?;
-            *place = found.number();
-            others.get_mut(number as usize)?.take()
+            if let Some(place) = group_of.get_mut(number as usize) {
+                *place = found.number();
+            }
+            others.get(number as usize)
         };
-        let check = |own: &mut Self, number: u32, table: &KeyTable, several: &SeveralKeys| {
+        let check = |own: &mut Self, number: u32, tables: usize| {
             if number.is_multiple_of(MERGED_UNCHECKED) {
                 control.check()?;
-                let bytes = own.bytes_with(table, several);
+                let bytes = own.held_bytes() + tables;
                 control.budget.hold(&mut own.holding, bytes, Held::Groups)?;
             }
             Ok::<(), ExecError>(())
         };
         let of_one = table.try_merge(
-            &other.table,
+            &of_others.table,
             |owner| owner,
             |table, _, number, found| {
-                if let Some(Group { first, shown }) = take(number, found) {
-                    let is_kept =
-                        |kept: Kept, shown: Kept| table.spelling(kept) == other.table.spelling(shown);
-                    let own = match (found, self.groups.get(found.number() as usize)) {
-                        (Found::Known(_), Some(Group { shown: Shown::Spelled(kept), .. })) => Some(*kept),
-                        (Found::Known(_), _) => None,
-                        (Found::New(_), _) => Some(table.last_spelling()),
+                if let Some(group) = take(number, found) {
+                    let own = match found {
+                        Found::Known(number) => self.groups.get(number as usize).and_then(|own| own.shown),
+                        Found::New(_) => Some(table.last_spelling()),
                     };
-                    let shown = match (own, shown) {
-                        (Some(own), Shown::Spelled(kept)) if is_kept(own, kept) => Shown::Spelled(own),
-                        (_, shown) => shown.into_owned(&other.table, &other.several),
+                    let is_kept = |own: &Kept| {
+                        let shown = group.shown.map(|shown| of_others.table.spelling(shown));
+                        shown.is_some_and(|shown| *shown == *table.spelling(*own))
                     };
-                    self.take_group(found, Group { first, shown });
+                    let shown = own.filter(is_kept);
+                    self.take_group(found, Group { shown, ..*group }, || of_others.own_values(number, group));
                 }
-                check(self, number, table, &several)
+                check(self, number, table.bytes() + several.bytes())
             },
         );
         let of_several = of_one.and_then(|()| {
-            several.try_merge(&other.several, |several, number, found, are_alike| {
-                if let Some(Group { first, shown }) = take(number, found) {
-                    let shown = match shown {
-                        Shown::Tuple(_) if are_alike => Shown::Tuple(found.number()),
-                        shown => shown.into_owned(&other.table, &other.several),
-                    };
-                    self.take_group(found, Group { first, shown });
+            several.try_merge(&of_others.several, |several, number, found, are_alike| {
+                if let Some(group) = take(number, found) {
+                    let shown = group.shown.filter(|_| are_alike);
+                    self.take_group(found, Group { shown, ..*group }, || of_others.own_values(number, group));
                 }
-                check(self, number, &table, several)
+                check(self, number, table.bytes() + several.bytes())
             })
         });
-        (self.table, self.several) = (table, several);
+        (self.tables.table, self.tables.several) = (table, several);
         of_several?;
         // Of the states it is not known how much is new: as if all were, and then as it is.
         let bytes = self.held_bytes() + other.bytes;
@@ -283,12 +276,16 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
-    /// Takes in a group of other events by what was found of its keys here.
-    fn take_group(&mut self, found: Found, group: Group) {
-        match (found, self.groups.get_mut(found.number() as usize)) {
-            (Found::Known(_), Some(known)) if known.first <= group.first => {}
-            (Found::Known(_), Some(known)) => *known = group,
-            (Found::Known(_) | Found::New(_), _) => self.push(group),
+    /// Takes in a group of other events by what was found of its keys here. `values` are its keys, for the case that they are not shown by the tables.
+    fn take_group(&mut self, found: Found, group: Group, values: impl FnOnce() -> Box<[Value<'static>]>) {
+        let number = found.number();
+        match self.groups.get_mut(number as usize) {
+            Some(known) if known.place() <= group.place() => return,
+            Some(known) => *known = group,
+            None => self.groups.push(group),
+        }
+        if group.shown.is_none() {
+            self.tables.keep_apart(number, values());
         }
     }
 
@@ -308,14 +305,12 @@ impl<'p> Groups<'p> {
     /// The rows of the groups, in their order: made as they are asked for, unless they are to be sorted, or cut to a limit.
     pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Finished, ExecError> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
-        self.table.close();
-        self.several.close();
-        let tables = self.table.closed_bytes() + self.several.closed_bytes();
-        let bytes = self.bytes + self.groups.capacity() * size_of::<Group>() + tables;
+        self.tables.close();
+        let bytes = self.bytes + self.groups.bytes() + self.tables.closed_bytes();
         control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         let order = self.order();
-        let Groups { grouping, groups, states, table, several, holding, .. } = self;
-        let closed = ClosedGroups { groups, order, states, table, several, holding };
+        let Groups { grouping, groups, states, tables, holding, .. } = self;
+        let closed = ClosedGroups { groups, order, states, tables, holding };
         let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
         if grouping.sort.is_empty() && plan.limit.is_none() && !gives_rows {
             return Ok(Finished::Made(Box::new(GroupRows::new(closed, plan.columns.len()))));
@@ -329,10 +324,10 @@ impl<'p> Groups<'p> {
             KeyColumn::Time(intervals) => Some(intervals),
             KeyColumn::Value { .. } => None,
         });
-        let interval = |group: &Group| intervals.map(|intervals| intervals.around(group.first.0.0).start);
-        let place = |group: &Group| (interval(group), group.first);
+        let interval = |group: &Group| intervals.map(|intervals| intervals.around(group.first.0).start);
+        let place = |group: &Group| (interval(group), group.place());
         // Of a single thread they mostly are.
-        if self.groups.is_sorted_by_key(place) {
+        if self.groups.iter().is_sorted_by_key(&place) {
             return None;
         }
         let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();

@@ -1,17 +1,16 @@
 //! The rows of groups that are complete.
 
-use super::several::SeveralKeys;
-use super::shown::Group;
+use super::shown::{Group, GroupKeys};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
 use super::states::States;
 use crate::aggregate::Accumulators;
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Columns};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
 use crate::interrupt::Meter;
-use crate::key_table::KeyTable;
 use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::{Grouping, Plan};
@@ -26,12 +25,11 @@ pub(crate) enum Finished {
 
 /// Groups that take in no more events.
 pub(super) struct ClosedGroups {
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Pages<Group>,
     /// Their numbers in the order of their rows; none where that is their own.
     pub(super) order: Option<Vec<u32>>,
     pub(super) states: States,
-    pub(super) table: KeyTable,
-    pub(super) several: SeveralKeys,
+    pub(super) tables: GroupKeys,
     pub(super) holding: Holding,
 }
 
@@ -52,7 +50,7 @@ impl ClosedGroups {
         let mut sorter = Sorter::new(&grouping.sort, plan.limit, plan.columns.len());
         let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
         let mut meter = Meter::new(&control.interrupt);
-        let ClosedGroups { groups, order, states, table, several, .. } = &mut self;
+        let ClosedGroups { groups, order, states, tables, .. } = &mut self;
         let mut values = Vec::new();
         for nth in 0..groups.len() {
             meter.step()?;
@@ -64,7 +62,7 @@ impl ClosedGroups {
                 continue;
             }
             values.clear();
-            group.shown.values(table, several, &mut values);
+            tables.values(number, group, &mut values);
             let keys = values.len();
             for at in 0..grouping.aggregates.len() {
                 let first = first.take_if(|_| first_by == Some(at));
@@ -139,16 +137,45 @@ impl GroupRows {
         page.clear();
         *next = 0;
         let mut meter = Meter::new(&control.interrupt);
-        let ClosedGroups { groups, order, states, table, several, .. } = all;
+        let ClosedGroups { groups, order, states, tables, .. } = all;
         let mut values = Vec::new();
+        let plain = grouping.plain_cells();
         while !page.is_full()
             && let Some(number) = number_of(order.as_deref(), *done)
             && let Some(group) = groups.get(number as usize)
         {
             *done += 1;
             meter.step()?;
+            if let Some(plain) = &plain
+                && !control.watch.looks_at_answers()
+            {
+                let row = page.begin_row((0, 0));
+                let mut column = 0..grouping.keys.len();
+                let are_spelled = tables.each_spelling(number, group, |json| {
+                    if let Some(column) = column.next() {
+                        page.push_text(column, json);
+                    }
+                });
+                if !are_spelled {
+                    values.clear();
+                    tables.values(number, group, &mut values);
+                    values.iter().zip(column).for_each(|(key, column)| page.push(column, row, key, &[]));
+                }
+                let mut bytes = 0;
+                for (column, aggregate) in (grouping.keys.len()..).zip(plain) {
+                    if let Some(whole) = states.whole(*aggregate, number) {
+                        page.push_whole(column, whole);
+                        continue;
+                    }
+                    let value = states.finish(*aggregate, number);
+                    bytes += value.weight();
+                    check_row(bytes, None)?;
+                    page.push(column, row, &value, &[]);
+                }
+                continue;
+            }
             values.clear();
-            group.shown.values(table, several, &mut values);
+            tables.values(number, group, &mut values);
             let keys = values.len();
             values.extend((0..grouping.aggregates.len()).map(|at| states.finish(at, number)));
             let mut scope = scope_of(&values, control);
@@ -178,6 +205,18 @@ impl Grouping {
                 _ => None,
             },
         }
+    }
+
+    /// The aggregates that the cells behind the keys are, each another one, where all groups have rows and no cell is computed.
+    fn plain_cells(&self) -> Option<Vec<usize>> {
+        let aggregate = |cell: &Expr| match cell {
+            Expr::Group(value) => value.checked_sub(self.keys.len()),
+            _ => None,
+        };
+        let plain: Vec<usize> = self.cells.iter().map(aggregate).collect::<Option<_>>()?;
+        // The value of each is asked for once.
+        let is_repeated = (0..).zip(&plain).any(|(at, one)| plain.iter().take(at).any(|other| other == one));
+        (self.having.is_none() && !is_repeated).then_some(plain)
     }
 
     /// The aggregate that all groups are sorted by first, if it is one.

@@ -4,10 +4,10 @@
 use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Column, value_of};
 use crate::dictionary::Dictionary;
-use crate::key_table::{Found, Kept, KeyTable, Tuples};
+use crate::key_table::{Found, Kept, KeyTable, Spelling, Tuples};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// The keys of groups, and the combinations of their values that are groups.
@@ -55,6 +55,10 @@ impl SeveralKeys {
             tuples: Tuples::new(keys.len()),
             ..SeveralKeys::default()
         }
+    }
+
+    pub(super) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
     }
 
     /// Adds the group of each row of a chunk. `meet` is told of the rows of groups that may be their first: of all, unless the chunk is in the order of time.
@@ -165,16 +169,20 @@ impl SeveralKeys {
     }
 
     /// The values of a group, each in its first spelling.
-    pub(super) fn values(&self, group: u32) -> impl Iterator<Item = &[u8]> {
+    pub(super) fn values(&self, group: u32) -> impl Iterator<Item = Spelling<'_>> {
         let numbers = self.tuples.get(group).iter();
         self.keys.iter().zip(numbers).map(|(key, number)| key.first(*number))
     }
 
     /// Whether these, as far as they are told, are the values of a group in their first spellings.
-    pub(super) fn are_first<'j>(&self, group: u32, values: impl Iterator<Item = Option<&'j [u8]>>) -> bool {
+    pub(super) fn are_first<J: Deref<Target = [u8]>>(
+        &self,
+        group: u32,
+        values: impl Iterator<Item = Option<J>>,
+    ) -> bool {
         let has_others = self.keys.iter().any(|key| key.has_others);
         !has_others
-            || self.values(group).zip(values).all(|(first, json)| json.is_none_or(|json| json == first))
+            || self.values(group).zip(values).all(|(first, json)| json.is_none_or(|json| *json == *first))
     }
 
     /// Takes in the groups of others: for each of these `each` is told its number there, what was found here, and whether it is spelled alike.
@@ -193,7 +201,7 @@ impl SeveralKeys {
             for (number, ((key, other), numbers)) in other.tuples.get(group).iter().zip(keys) {
                 let Some(known) = numbers.get_mut(*number as usize) else { continue };
                 if *known == UNKNOWN {
-                    *known = key.find(other.first(*number));
+                    *known = key.find(&other.first(*number));
                 }
                 tuple.push(*known);
             }
@@ -244,7 +252,7 @@ impl KeyValues {
                 number
             }
             Found::Known(number) => {
-                self.has_others = self.has_others || self.first(number) != json;
+                self.has_others = self.has_others || *self.first(number) != *json;
                 number
             }
         }
@@ -256,8 +264,8 @@ impl KeyValues {
         self.find(&json)
     }
 
-    fn first(&self, number: u32) -> &[u8] {
-        self.firsts.get(number as usize).map_or(&[], |first| self.table.spelling(*first))
+    fn first(&self, number: u32) -> Spelling<'_> {
+        self.firsts.get(number as usize).map_or(Spelling::Text(&[]), |first| self.table.spelling(*first))
     }
 
     /// The number of each row's value in a column.
@@ -310,13 +318,6 @@ impl KeyValues {
     fn bytes(&self) -> usize {
         self.table.bytes() + vec_bytes(&self.firsts)
     }
-}
-
-/// The value of a spelling, as one that is computed with: what is no character is the replacement character.
-pub(super) fn value_of_spelling(json: &[u8]) -> Value<'_> {
-    let value = value_of(json);
-    let is_escaped = memchr::memchr(b'\\', json).is_some();
-    if is_escaped { value.into_static() } else { value }
 }
 
 /// The values of a row's keys as JSON text, a time as the beginning of its interval.

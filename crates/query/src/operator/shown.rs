@@ -1,59 +1,101 @@
-//! A group's keys as its first event shows them.
+//! The keys of groups, as the first event of each shows them.
 
-use super::several::{SeveralKeys, value_of_spelling};
+use super::several::SeveralKeys;
 use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::Order;
-use crate::key_table::{Kept, KeyTable};
+use crate::key_table::{Kept, KeyTable, Spelling};
+use crate::outputs::KeyColumn;
 use crate::value::Value;
+use std::collections::HashMap;
 
 /// A group, beside its states.
+#[derive(Clone, Copy)]
 pub(super) struct Group {
-    /// That event, and when it was found to be the first.
-    pub(super) first: (Order, u64),
-    pub(super) shown: Shown,
+    /// The place in time of its first event.
+    pub(super) first: Order,
+    /// When that was found to be the first: tells groups of one event apart.
+    pub(super) begun: u32,
+    /// What the tables keep of it; none where its keys are kept apart.
+    pub(super) shown: Option<Kept>,
 }
 
-/// The keys of a group's first event.
-pub(super) enum Shown {
-    /// A single one, in the spelling that the table keeps.
-    Spelled(Kept),
-    /// Several, each in the spelling in which its value came first.
-    Tuple(u32),
-    Values(Box<[Value<'static>]>),
+impl Group {
+    /// What groups are ordered by.
+    pub(super) fn place(&self) -> (Order, u32) {
+        (self.first, self.begun)
+    }
 }
 
-impl Shown {
-    pub(super) fn values<'s>(
-        &'s self,
-        table: &'s KeyTable,
-        several: &'s SeveralKeys,
-        into: &mut Vec<Value<'s>>,
-    ) {
-        match self {
-            Shown::Spelled(kept) => into.push(value_of_spelling(table.spelling(*kept))),
-            Shown::Tuple(group) => into.extend(several.values(*group).map(value_of_spelling)),
-            Shown::Values(values) => into.extend(values.iter().map(Value::reborrow)),
+/// The keys of all groups.
+pub(super) struct GroupKeys {
+    /// Of groups by a single key. Where there are no keys it is empty, and there is one group.
+    pub(super) table: KeyTable,
+    /// Of groups by several, each of which is shown in the spelling in which its value came first.
+    pub(super) several: SeveralKeys,
+    /// By the numbers of those groups whose first event spells its keys otherwise.
+    apart: HashMap<u32, Box<[Value<'static>]>>,
+    apart_bytes: usize,
+}
+
+impl GroupKeys {
+    pub(super) fn new(keys: &[KeyColumn]) -> GroupKeys {
+        GroupKeys {
+            table: KeyTable::default(),
+            several: SeveralKeys::new(if keys.len() > 1 { keys } else { &[] }),
+            apart: HashMap::new(),
+            apart_bytes: 0,
         }
     }
 
-    /// The same, apart from the tables that spellings are kept in.
-    pub(super) fn into_owned(self, table: &KeyTable, several: &SeveralKeys) -> Shown {
-        if let Shown::Values(_) = self {
-            return self;
-        }
-        let mut values = Vec::new();
-        self.values(table, several, &mut values);
-        Shown::Values(values.into_iter().map(Value::into_static).collect())
+    /// Keeps the keys of a group apart from now on.
+    pub(super) fn keep_apart(&mut self, number: u32, values: Box<[Value<'static>]>) {
+        let each = size_of::<Value<'static>>() + 2 * ALLOCATION_BYTES;
+        let bytes = values.iter().map(|value| each + value.weight()).sum::<usize>();
+        self.apart_bytes += size_of::<(u32, Box<[Value<'static>]>)>() + ALLOCATION_BYTES + bytes;
+        self.apart.insert(number, values);
     }
 
-    /// What it takes, in bytes, about.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Shown::Spelled(_) | Shown::Tuple(_) => 0,
-            Shown::Values(values) => {
-                let each = size_of::<Value<'static>>() + 2 * ALLOCATION_BYTES;
-                ALLOCATION_BYTES + values.iter().map(|value| each + value.weight()).sum::<usize>()
+    /// Adds the keys of a group.
+    pub(super) fn values<'s>(&'s self, number: u32, group: &Group, into: &mut Vec<Value<'s>>) {
+        match group.shown {
+            None => into.extend(self.apart.get(&number).into_iter().flatten().map(Value::reborrow)),
+            Some(_) if self.several.has_keys() => {
+                into.extend(self.several.values(number).map(Spelling::value))
             }
+            Some(kept) => into.push(self.table.spelling(kept).value()),
         }
+    }
+
+    /// The same as values that outlive the tables.
+    pub(super) fn own_values(&self, number: u32, group: &Group) -> Box<[Value<'static>]> {
+        let mut values = Vec::new();
+        self.values(number, group, &mut values);
+        values.into_iter().map(Value::into_static).collect()
+    }
+
+    /// The texts of a group's keys, one after the other; false where they are not spelled in the tables.
+    pub(super) fn each_spelling(&self, number: u32, group: &Group, mut each: impl FnMut(&[u8])) -> bool {
+        match group.shown {
+            None => return false,
+            Some(_) if self.several.has_keys() => self.several.values(number).for_each(|text| each(&text)),
+            Some(kept) => each(&self.table.spelling(kept)),
+        }
+        true
+    }
+
+    /// Forgets how groups are found: their keys are all that is asked for from now on.
+    pub(super) fn close(&mut self) {
+        self.table.close();
+        self.several.close();
+    }
+
+    /// What they hold once they are closed, in bytes.
+    pub(super) fn closed_bytes(&self) -> usize {
+        self.table.closed_bytes() + self.several.closed_bytes() + self.apart_bytes
+    }
+
+    /// What they have held in memory at most, in bytes. It never becomes less.
+    pub(super) fn bytes(&self) -> usize {
+        self.table.bytes() + self.several.bytes() + self.apart_bytes
     }
 }

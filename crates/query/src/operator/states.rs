@@ -84,6 +84,11 @@ impl States {
         function.zip(state).map_or(Value::Undefined, |(function, state)| function.finish(state, group))
     }
 
+    /// The same where it is a whole number; none where it may be another one.
+    pub(super) fn whole(&self, aggregate: usize, group: u32) -> Option<u64> {
+        self.places.get(aggregate).and_then(|place| self.all.get(*place)).and_then(|state| state.whole(group))
+    }
+
     /// The state of an aggregate that gives several rows.
     pub(super) fn several(&mut self, aggregate: usize) -> Option<&mut State> {
         self.places.get(aggregate).and_then(|place| self.all.get_mut(*place))

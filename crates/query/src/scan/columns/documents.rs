@@ -163,6 +163,10 @@ impl Evaluator<'_> {
 
 /// Adds the rows whose entries are marked.
 fn join(mask: &mut Mask, coded: &Coded, marks: &[bool]) {
+    // Most keys have the text in no entry.
+    if !marks.contains(&true) {
+        return;
+    }
     for (row, mask) in mask.iter_mut().enumerate() {
         *mask |= marks.get(coded.code(row) as usize).copied().unwrap_or_default();
     }

@@ -1,0 +1,47 @@
+//! The text of a key as it is spelled.
+
+use super::packed::{Packed, SPELLED_MAX, unpack};
+use crate::chunk::value_of;
+use crate::value::Value;
+use std::ops::Deref;
+
+/// JSON text that a table keeps, or puts together of what it keeps.
+#[derive(Clone, Copy)]
+pub(crate) enum Spelling<'t> {
+    Text(&'t [u8]),
+    Packed { bytes: [u8; SPELLED_MAX], len: u8 },
+}
+
+impl Spelling<'_> {
+    #[inline]
+    pub(super) fn of(packed: Packed, zeros: u8) -> Spelling<'static> {
+        let (bytes, len) = unpack(packed, zeros);
+        Spelling::Packed { bytes, len }
+    }
+}
+
+impl<'t> Spelling<'t> {
+    /// The value, as one that is computed with: what is no character is the replacement character.
+    pub(crate) fn value(self) -> Value<'t> {
+        match self {
+            Spelling::Text(json) => {
+                let value = value_of(json);
+                let is_escaped = memchr::memchr(b'\\', json).is_some();
+                if is_escaped { value.into_static() } else { value }
+            }
+            Spelling::Packed { .. } => value_of(&self).into_static(),
+        }
+    }
+}
+
+impl Deref for Spelling<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Spelling::Text(json) => json,
+            Spelling::Packed { bytes, len } => bytes.get(..usize::from(*len)).unwrap_or_default(),
+        }
+    }
+}

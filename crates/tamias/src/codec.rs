@@ -296,6 +296,12 @@ mod tests {
             if self.leaves.load(Relaxed) == IN_COLUMNS {
                 parts[0].bytes = tamias_shred::forge::forgotten(&parts[0].bytes).unwrap();
             }
+            if self.leaves.load(Relaxed) == IN_STATISTICS {
+                let others = String::from_utf8_lossy(documents.bytes).replace("bob", "eve");
+                let others = self.codec.encode(times, Documents { bytes: others.as_bytes(), ..documents })?;
+                parts.retain(|part| part.name != STATISTICS);
+                parts.extend(others.into_iter().filter(|part| part.name == STATISTICS));
+            }
             if self.leaves.load(Relaxed) == IN_A_PART {
                 parts.push(NamedPart { name: "later".to_owned(), bytes: b"eve".to_vec() });
             }

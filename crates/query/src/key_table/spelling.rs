@@ -21,6 +21,15 @@ impl Spelling<'_> {
 }
 
 impl<'t> Spelling<'t> {
+    /// Whether the value is written as it is spelled. Of an object the keys that come twice are not, and what is no character is the replacement character.
+    pub(crate) fn is_shown_as_it_is(&self) -> bool {
+        match self.first() {
+            Some(b'{' | b'[') => false,
+            Some(b'"') => memchr::memchr(b'\\', self).is_none(),
+            _ => true,
+        }
+    }
+
     /// The value, as one that is computed with: what is no character is the replacement character.
     pub(crate) fn value(self) -> Value<'t> {
         match self {

@@ -151,9 +151,11 @@ impl GroupRows {
             {
                 let row = page.begin_row((0, 0));
                 let mut column = 0..grouping.keys.len();
-                let are_spelled = tables.each_spelling(number, group, |json| {
-                    if let Some(column) = column.next() {
-                        page.push_text(column, json);
+                let are_spelled = tables.each_spelling(number, group, |spelling| {
+                    let Some(column) = column.next() else { return };
+                    match spelling.is_shown_as_it_is() {
+                        true => page.push_text(column, &spelling),
+                        false => page.push(column, row, &spelling.value(), &[]),
                     }
                 });
                 if !are_spelled {

@@ -74,11 +74,16 @@ impl GroupKeys {
     }
 
     /// The texts of a group's keys, one after the other; false where they are not spelled in the tables.
-    pub(super) fn each_spelling(&self, number: u32, group: &Group, mut each: impl FnMut(&[u8])) -> bool {
+    pub(super) fn each_spelling(
+        &self,
+        number: u32,
+        group: &Group,
+        mut each: impl FnMut(Spelling<'_>),
+    ) -> bool {
         match group.shown {
             None => return false,
-            Some(_) if self.several.has_keys() => self.several.values(number).for_each(|text| each(&text)),
-            Some(kept) => each(&self.table.spelling(kept)),
+            Some(_) if self.several.has_keys() => self.several.values(number).for_each(each),
+            Some(kept) => each(self.table.spelling(kept)),
         }
         true
     }

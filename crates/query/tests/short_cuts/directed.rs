@@ -628,3 +628,21 @@ fn what_is_asked_of_nested_values_is_answered_by_statistics_of_columns() {
         assert_eq!(skipped.blocks_skipped, 1, "{text}");
     }
 }
+
+#[test]
+fn keys_of_many_groups_are_shown_as_those_of_few() {
+    let document = |n: u32| match n % 3 {
+        0 => format!(r#"{{"a":{{"x":{n},"x":"{n}"}}}}"#),
+        1 => format!(r#"{{"a":"\ud800 {n}"}}"#),
+        _ => format!(r#"{{"a":[{{"x":{n},"x":"{n}"}}]}}"#),
+    };
+    let documents: Vec<String> = (0..300).map(document).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let memory = Memory::new(&documents);
+    for of in [&memory, &memory.in_columns()] {
+        // Groups that are sorted are shown by their values.
+        let rows = of.query("select count(*) from stream group by a");
+        let sorted = of.query("select count(*) as n from stream group by a order by n");
+        assert_eq!(rows.replace("count(*)", "n"), sorted);
+    }
+}

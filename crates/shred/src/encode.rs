@@ -109,7 +109,7 @@ impl Encoder {
     /// let mut counts = Vec::new();
     /// Encoder::new()?.encode_surveyed(&events, &mut |survey| {
     ///     let survey = survey.expect("all documents stand in columns");
-    ///     counts = survey.paths().iter().map(|path| (path.keys.concat(), path.events)).collect();
+    ///     counts = survey.paths().iter().map(|path| (survey.keys(path).concat(), path.events)).collect();
     /// })?;
     /// assert_eq!(counts, [(b"a".to_vec(), 2), (b"ab".to_vec(), 2)]);
     /// # Ok::<(), tamias_shred::EncodeError>(())

@@ -24,18 +24,20 @@ pub struct Survey<'d> {
     columns: (Vec<u32>, Vec<u32>),
     /// For each path whether an event may have it more than once.
     repeated: Vec<bool>,
+    /// For each path how many bytes its keys have, with one between them; none where it leads into an array.
+    bytes: Vec<Option<usize>>,
 }
 
 /// A path of a [`Survey`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SurveyedPath<'d> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SurveyedPath {
     number: u32,
-    /// Its keys from the top level on, at least one, as the documents spell them between the quotes.
-    pub keys: Vec<&'d [u8]>,
+    /// Whether it is a key of the top level.
+    pub is_key: bool,
+    /// How many bytes its [keys](Survey::keys) have, with one between them.
+    pub bytes: usize,
     /// How many events have a value there.
     pub events: u32,
-    /// Whether some event has it, or what it lies in, more than once.
-    pub is_repeated: bool,
 }
 
 /// How many events have something, and the first of them if there is one.
@@ -98,13 +100,31 @@ impl<'d> Survey<'d> {
         let (bounds, places) = sorted(paths.len(), each);
         let columns = dissection.columns.iter().map(|column| column.path as usize).zip(0u32..);
         let columns = sorted(paths.len(), columns);
-        let mut survey = Survey { dissection, events, starts, places, bounds, columns, repeated: Vec::new() };
+        let mut survey = Survey {
+            dissection,
+            events,
+            starts,
+            places,
+            bounds,
+            columns,
+            repeated: Vec::new(),
+            bytes: Vec::new(),
+        };
         for path in 0..paths.len() as u32 {
             let is_twice = |pair: &[(u32, Token)]| matches!(pair, [(one, _), (next, _)] if one == next);
             let own = survey.places_of(path).windows(2).any(is_twice);
             // A parent comes before its children.
             let inherited = paths.step(path).is_some_and(|(parent, _)| survey.is_repeated(parent));
             survey.repeated.push(own || inherited);
+            let bytes = match paths.step(path) {
+                None => Some(0),
+                Some((ROOT, Step::Key(key))) => Some(key.len()),
+                Some((parent, Step::Key(key))) => {
+                    survey.bytes.get(parent as usize).copied().flatten().map(|bytes| bytes + 1 + key.len())
+                }
+                Some((_, Step::Element)) => None,
+            };
+            survey.bytes.push(bytes);
         }
         Some(survey)
     }
@@ -120,13 +140,28 @@ impl<'d> Survey<'d> {
     }
 
     /// The paths at which some event has a value, in the order in which they first came.
-    pub fn paths(&self) -> Vec<SurveyedPath<'d>> {
+    pub fn paths(&self) -> Vec<SurveyedPath> {
         (ROOT + 1..self.dissection.paths.len() as u32).filter_map(|path| self.path(path)).collect()
+    }
+
+    /// The keys of a path from the top level on, at least one, as the documents spell them between the quotes. Takes time linear in their number.
+    pub fn keys(&self, path: &SurveyedPath) -> Vec<&'d [u8]> {
+        let steps = std::iter::successors(self.dissection.paths.step(path.number), |(parent, _)| {
+            self.dissection.paths.step(*parent)
+        });
+        let mut keys: Vec<&[u8]> = steps
+            .filter_map(|(_, step)| match step {
+                Step::Key(key) => Some(*key),
+                Step::Element => None,
+            })
+            .collect();
+        keys.reverse();
+        keys
     }
 
     /// What the events have at a path; nothing where an event has it more than once. Takes time linear in the values there and the shapes
     /// of the group, and at most in its events.
-    pub fn values(&self, path: &SurveyedPath<'_>) -> Option<Surveyed<'d>> {
+    pub fn values(&self, path: &SurveyedPath) -> Option<Surveyed<'d>> {
         if self.is_repeated(path.number) {
             return None;
         }
@@ -162,21 +197,28 @@ impl<'d> Survey<'d> {
     pub fn flat(&self) -> Vec<bool> {
         let Dissection { paths, lists, shapes, .. } = self.dissection;
         // Where some array at a path holds more than scalars, all there count as if they did.
-        let nested: Vec<u32> = lists.iter().skip(1).filter(|list| {
+        let mut nested = vec![false; paths.len()];
+        let holders = lists.iter().skip(1).filter(|list| {
             let is_scalar = |shape: &u32| {
                 shapes.get(*shape as usize).is_some_and(|shape| {
                     matches!(shape.tokens.as_slice(), [Token::Leaf(_, kind)] if !matches!(kind, Leaf::Array | Leaf::Json))
                 })
             };
             !list.shapes.iter().all(is_scalar)
-        }).filter_map(|list| paths.step(list.path)).map(|(parent, _)| parent).collect();
+        });
+        for (parent, _) in holders.filter_map(|list| paths.step(list.path)) {
+            if let Some(is_nested) = nested.get_mut(parent as usize) {
+                *is_nested = true;
+            }
+        }
         let is_escaped = |path: u32| match paths.step(path) {
             Some((_, Step::Key(key))) => key.contains(&b'\\'),
             _ => false,
         };
         let mut flat = vec![true; self.len()];
         for path in 0..paths.len() as u32 {
-            let is_doubtful = self.is_repeated(path) || is_escaped(path) || nested.contains(&path);
+            let is_doubtful =
+                self.is_repeated(path) || is_escaped(path) || nested.get(path as usize).is_some_and(|is| *is);
             for (shape, token) in self.places_of(path) {
                 let is_object = path != ROOT && matches!(token, Token::Open(_));
                 if is_doubtful || is_object {
@@ -187,21 +229,13 @@ impl<'d> Survey<'d> {
         flat
     }
 
-    fn path(&self, number: u32) -> Option<SurveyedPath<'d>> {
+    fn path(&self, number: u32) -> Option<SurveyedPath> {
+        let bytes = self.bytes.get(number as usize).copied().flatten()?;
         let places = self.places_of(number);
         if places.is_empty() {
             return None;
         }
-        let mut keys = Vec::new();
-        let mut at = number;
-        while let Some((parent, step)) = self.dissection.paths.step(at) {
-            match step {
-                Step::Key(key) => keys.push(*key),
-                Step::Element => return None,
-            }
-            at = parent;
-        }
-        keys.reverse();
+        let is_key = self.dissection.paths.step(number).is_some_and(|(parent, _)| parent == ROOT);
         let mut events = 0;
         let mut before = None;
         for (shape, _) in places {
@@ -209,7 +243,7 @@ impl<'d> Survey<'d> {
                 events += self.events_of(*shape).len() as u32;
             }
         }
-        (events > 0).then(|| SurveyedPath { number, keys, events, is_repeated: self.is_repeated(number) })
+        (events > 0).then_some(SurveyedPath { number, is_key, bytes, events })
     }
 
     fn is_repeated(&self, path: u32) -> bool {

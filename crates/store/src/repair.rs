@@ -226,7 +226,8 @@ impl Lost {
     /// Whether an event that the store has none of, and that came back with a file, is one of those lost here.
     fn has_back(&self, stray: &Stray, key: Key) -> bool {
         let is_its_own = match self.keys {
-            Some((first, last)) => first <= key && key <= last,
+            // A newer segment has none of its events.
+            Some((first, last)) => stray.number <= self.number && first <= key && key <= last,
             None => stray.is_retired() && self.may_be_in(stray, key),
         };
         let has_number = |(least, greatest)| least <= key.arrival && key.arrival <= greatest;
@@ -339,6 +340,8 @@ impl<'a> Work<'a> {
         // What was taken out before is not to become a file of nobody's: `sweep` leaves it while it cannot be opened.
         manifest.retired.retain(|name| !self.unkept.contains(name) || self.old.retired.contains(name));
         let (_, mut copies) = copies.named(manifest.publish(self.directory))?;
+        // From here on the files in quarantine are all that is left of damaged ones, whatever fails later.
+        self.kept.clear();
         self.written.finish(self.directory)?;
         for copy in &mut copies {
             copy.rename(self.directory)?;
@@ -409,7 +412,8 @@ impl<'a> Work<'a> {
     fn keep_copy(&mut self, name: &str, kept: &str) -> Result<(), Failure> {
         let there = self.directory.kind(name);
         if there.map_err(Failure::during(self.directory, name, Operation::Open))?.is_some() {
-            self.kept.push(quarantine::keep_file(self.directory, name, kept)?);
+            // It stays there even if the repair fails: its name may have gone to another file by then.
+            quarantine::keep_file(self.directory, name, kept)?;
         }
         Ok(())
     }

@@ -314,22 +314,29 @@ pub(crate) struct Placed {
 /// Puts a file into the folder of requests: whole, or not at all. Few bytes for which there is no room become part of its name: a name can still be had where
 /// no byte can.
 pub(crate) fn put(requests: &dyn Directory, id: &str, ending: &str, bytes: &[u8]) -> io::Result<Placed> {
-    let write = |stem: String, bytes: &[u8]| {
-        let name = format!("{stem}{ending}");
-        let unfinished = unfinished(&name);
-        let file = requests.create(&unfinished)?;
-        let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
-        let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, &name));
-        written.inspect_err(|_| drop(requests.remove(&unfinished)))?;
-        Ok(Placed { stem, _lock: lock })
-    };
-    match write(id.to_owned(), bytes) {
+    match put_as(requests, id.to_owned(), ending, bytes) {
         Err(error) if is_full(&error) && bytes.len() <= NAMED_BYTES_MAX => {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            write(format!("{id}.{digits}"), &[])
+            put_as(requests, format!("{id}.{digits}"), ending, &[])
         }
         placed => placed,
     }
+}
+
+/// Puts bytes into a file of this very name, or into none.
+pub(crate) fn put_as(
+    requests: &dyn Directory,
+    stem: String,
+    ending: &str,
+    bytes: &[u8],
+) -> io::Result<Placed> {
+    let name = format!("{stem}{ending}");
+    let unfinished = unfinished(&name);
+    let file = requests.create(&unfinished)?;
+    let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
+    let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, &name));
+    written.inspect_err(|_| drop(requests.remove(&unfinished)))?;
+    Ok(Placed { stem, _lock: lock })
 }
 
 fn is_full(error: &io::Error) -> bool {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::format::REQUESTS_NAME;
 use crate::io::{Directory, NameKind};
 use crate::request::{
-    Asked, PROGRESS, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put, put_reply, read,
+    Asked, PROGRESS, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put_as, put_reply, read,
 };
 use crate::settings;
 use crate::writer::Inner;
@@ -141,8 +141,8 @@ impl Inner {
     }
 }
 
-/// Tells the asker how far its request is. Nothing depends on it, so it may fail.
+/// Tells the asker how far its request is. Nothing depends on it, so it may fail; on a full disk it is not told by the name of a file, which nobody would remove.
 fn tell_progress(requests: &dyn Directory, id: &str, done: u64, of: u64) {
     let bytes = [done.to_le_bytes(), of.to_le_bytes()].concat();
-    let _ = put(requests, id, PROGRESS, &bytes);
+    let _ = put_as(requests, id.to_owned(), PROGRESS, &bytes);
 }

@@ -11,8 +11,12 @@ use std::cmp::Ordering;
 
 /// What an expression comes to for values that are not told one by one, of the path that it depends on.
 pub(super) fn unlisted(path: &KeyPath, expr: &Expr, class: &Class<'_>) -> Outcomes {
-    let is_value = |expr: &Expr| {
-        matches!(expr, Expr::BuiltIn(Computed::Level { .. })) || KeyPath::of(expr).as_ref() == Some(path)
+    let is_path = |expr: &Expr| KeyPath::of(expr).as_ref() == Some(path);
+    let is_value = |expr: &Expr| match expr {
+        Expr::BuiltIn(Computed::Level { level }) => is_path(&Expr::Slot(*level)),
+        // All other readings are in no event, where it depends on this path alone.
+        Expr::Path(readings) => readings.iter().any(is_path),
+        other => is_path(other),
     };
     let is_text = matches!(class, Class::Strings(_));
     match expr {

@@ -8,12 +8,12 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use super::layout::{PACKED_VERSION, STEP, VERSION};
+use super::layout::{NAME_BYTES_MAX, PACKED_VERSION, STEP, VERSION};
 use super::packed::unpacked;
 use super::read::{KeyFacts, Statistics};
 use report::{Member, expect, shown};
 use std::collections::BTreeMap;
-use tamias_json::{Document, Value};
+use tamias_json::{Document, Map, Value};
 
 /// The error for statistics that contradict the documents of their block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -143,15 +143,25 @@ impl<'d> Block<'d> {
         Ok(())
     }
 
-    /// Collects what stands at paths below a value, however deep.
-    fn read_inside(&mut self, name: &[u8], event: u32, value: &Value<'d>) -> Result<(), String> {
-        let mut left = vec![(name.to_vec(), *value)];
-        while let Some((name, value)) = left.pop() {
-            let Value::Map(map) = value else { continue };
-            for (key, value) in map.entries() {
+    /// Collects what stands at paths in an object, however deep, but for those that are too long to be listed.
+    fn read_inside(&mut self, name: &[u8], event: u32, object: Map<'d>) -> Result<(), String> {
+        let mut left = vec![(name.to_vec(), object)];
+        while let Some((name, object)) = left.pop() {
+            for (key, value) in object.entries() {
+                if name.len() + 1 + key.raw().len() > NAME_BYTES_MAX {
+                    if self.has_all_paths {
+                        return Err(format!(
+                            "a path in \"{}\": in event {event}, and longer than any in the statistics",
+                            shown(&name)
+                        ));
+                    }
+                    continue;
+                }
                 let path = [name.as_slice(), &[STEP], key.raw()].concat();
                 self.add(&path, event, &value, self.has_all_paths)?;
-                left.push((path, value));
+                if let Value::Map(object) = value {
+                    left.push((path, object));
+                }
             }
         }
         Ok(())
@@ -174,7 +184,9 @@ impl<'d> Block<'d> {
                 return Err(format!("event {event}: an object or array, where the statistics tell of none"));
             }
             self.add(name, event, &value, self.is_complete)?;
-            self.read_inside(name, event, &value)?;
+            if let Value::Map(object) = value {
+                self.read_inside(name, event, object)?;
+            }
         }
         names.sort_unstable();
         Ok(is_flat && names.array_windows().all(|[one, next]| one != next))

@@ -25,7 +25,7 @@ pub fn collect_surveyed_statistics(survey: &Survey<'_>, document_bytes: usize, o
             *bits |= u8::from(is_flat) << (event % 8);
         }
     }
-    let (keys, paths) = survey.paths().into_iter().partition(|path| path.keys.len() == 1);
+    let (keys, paths) = survey.paths().into_iter().partition(|path| path.is_key);
     let (keys, paths) = (listing(survey, keys), listing(survey, paths));
     let has_inside = |key: &Noted<'_>| key.facts.is_repeated || key.facts.maps + key.facts.arrays > 0;
     let is_nested = keys.has_others || keys.noted.iter().any(has_inside);
@@ -33,17 +33,17 @@ pub fn collect_surveyed_statistics(survey: &Survey<'_>, document_bytes: usize, o
 }
 
 /// What is told of some paths: of those that most events have, where they are too many.
-fn listing<'d>(survey: &Survey<'d>, mut paths: Vec<SurveyedPath<'d>>) -> Listing<'d> {
+fn listing<'d>(survey: &Survey<'d>, mut paths: Vec<SurveyedPath>) -> Listing<'d> {
     let all = paths.len();
-    paths.retain(|path| path.keys.iter().map(|key| key.len() + 1).sum::<usize>() <= NAME_BYTES_MAX);
+    paths.retain(|path| path.bytes <= NAME_BYTES_MAX);
     paths.sort_by_key(|path| Reverse(path.events));
     paths.truncate(KEYS_MAX);
     let noted = paths.iter().map(|path| noted(survey, path)).collect();
     Listing { noted, has_others: paths.len() < all }
 }
 
-fn noted<'d>(survey: &Survey<'d>, path: &SurveyedPath<'d>) -> Noted<'d> {
-    let name = name_of(&path.keys);
+fn noted<'d>(survey: &Survey<'d>, path: &SurveyedPath) -> Noted<'d> {
+    let name = name_of(&survey.keys(path));
     let mut facts = Box::new(Facts::new(&name));
     facts.events = path.events;
     match survey.values(path) {

@@ -1,4 +1,4 @@
-//! What is learnt of one key of the top level.
+//! What is learnt of one key of the top level, or of a nested path.
 
 use super::numbers::Numbers;
 use super::occurrence::Occurrence;

@@ -245,6 +245,11 @@ impl<'b> Statistics<'b> {
         self.flags & flags::INCOMPLETE == 0
     }
 
+    /// Whether nested paths were looked at.
+    pub(super) fn has_paths(&self) -> bool {
+        self.flags & flags::PATHS != 0
+    }
+
     /// Whether the same is true of nested paths.
     pub(super) fn has_all_paths(&self) -> bool {
         self.flags & (flags::PATHS | flags::PATHS_INCOMPLETE) == flags::PATHS

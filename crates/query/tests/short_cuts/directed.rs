@@ -646,3 +646,52 @@ fn keys_of_many_groups_are_shown_as_those_of_few() {
         assert_eq!(rows.replace("count(*)", "n"), sorted);
     }
 }
+
+/// Events without a level are of the level `Information`, whatever else is asked of them.
+#[test]
+fn a_level_that_no_event_has_is_not_told_by_values_of_another_key() {
+    let event = |n: u64| {
+        let message = if n.is_multiple_of(3) { String::new() } else { format!(r#","Message":"text {n}""#) };
+        Event { instant: n, arrival: n, document: format!(r#"{{"Elapsed":{n}{message}}}"#) }
+    };
+    let events: Vec<Event> = (0..200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for (condition, count) in [
+        ("@Level = 'Information' and Elapsed > 100", 99),
+        ("@Level in ['Information', 'Warning'] and Elapsed > 100", 99),
+        ("@Level = 'Information' and Message is not null", 133),
+        ("@Level <> 'Information' and Elapsed is not null", 0),
+        ("@Level <> 'Information' and Message is not null", 0),
+    ] {
+        let text = format!("select count(*) as n from stream where {condition}");
+        agree(&memory, &text);
+        for memory in [&memory, &memory.in_columns()] {
+            assert_eq!(memory.query(&text), format!("{{\"n\":{count}}}\n"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn ranges_and_filters_tell_of_nested_values_that_are_not_listed() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"o":{{"p":{n},"id":"id-{n}","q":{{"r":1}}}}}}"#),
+    };
+    let events: Vec<Event> = (0..200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let stats = |text: &str| memory.in_columns().run(&Query::prepare(text).unwrap(), RunOptions::default()).1;
+    for condition in ["o.p > 100000", "o.p in [-1, 1000]", "o.p.x = 1"] {
+        let text = format!("select @Data from stream where {condition}");
+        agree(&memory, &text);
+        assert_eq!(stats(&text).blocks_skipped, 1, "{text}");
+    }
+    for condition in ["Has(o.p)", "o.p is not null", "o.q is not null", "o.p >= 0"] {
+        let text = format!("select count(*) from stream where {condition}");
+        agree(&memory, &text);
+        assert_eq!(stats(&text).blocks_answered, 1, "{text}");
+    }
+    let ids = (0..50)
+        .filter(|n| stats(&format!("select @Data from stream where o.id = 'no-{n}'")).blocks_skipped == 0);
+    assert!(ids.count() < 5, "the filter rules out nearly all that are not there");
+}

@@ -187,3 +187,21 @@ fn texts_of_paths_are_counted_and_checked() {
     let error = statistics_texts(&others, &offsets, &statistics).unwrap_err();
     assert!(error.to_string().contains("a.user"), "{error}");
 }
+
+/// The names of siblings in a deep object would take gigabytes.
+#[test]
+fn paths_that_are_too_long_to_be_listed_are_not_put_together() {
+    let siblings: Vec<String> = (0..2000).map(|n| format!("\"{n}\":0")).collect();
+    let mut document = format!("{{{}}}", siblings.join(","));
+    for n in 0..200 {
+        document = format!("{{\"{n}{}\":{document}}}", "x".repeat(300));
+    }
+    let bytes = surveyed_of(&[document]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    assert!(matches!(statistics.key("nowhere"), Key::Unknown));
+    let key = "k".repeat(256);
+    let bytes = surveyed_of(&[format!("{{\"{key}\":1}}")]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    assert!(matches!(statistics.key(&key), Key::Present(_)));
+    assert!(matches!(statistics.key("nowhere"), Key::Absent));
+}

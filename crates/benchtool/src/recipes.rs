@@ -23,6 +23,12 @@ const ADDED: &str = " (lines without a time are added to the event before them)"
 
 /// A command that makes an event of each line by this program. What the program does not take keeps the time of the line before.
 macro_rules! each_line {
+    (last: $last:literal, $($program:expr),+) => {
+        concat!(
+            r#"jq -cnR 'foreach (inputs | rtrimstr("\r")) as $line ({}; "#, $last, r#" as $last | $line | ("#,
+            $($program),+, r#") // ($last + {"@m": .}))'"#
+        )
+    };
     ($($program:expr),+) => {
         concat!(
             r#"jq -cnR 'foreach (inputs | rtrimstr("\r")) as $line ({}; .time as $last | $line | ("#, $($program),+, r#") // {time: $last, "@m": .})'"#
@@ -44,13 +50,16 @@ macro_rules! each_time {
     };
 }
 
-/// What adds the year to a time that names none, with its month as a number from 0. No log is of the future: a later month is one of last year.
+/// What adds the year to a time that names none, with its month as a number from 0, and its day. No log is of the future: a day after
+/// tomorrow, as clocks and time zones differ, is one of last year.
 macro_rules! year {
-    ($month:expr) => {
+    ($month:expr, $day:expr) => {
         concat!(
-            r#".time = ((now | gmtime) as $now | $now[0] - (if "#,
+            r#".time = ((now + 86400 | gmtime) as $next | $next[0] - (if ["#,
             $month,
-            r#" > $now[1] then 1 else 0 end) | tostring) + " " + .time"#
+            ", ",
+            $day,
+            r#"] > $next[1:3] then 1 else 0 end) | tostring) + " " + .time"#
         )
     };
 }
@@ -91,7 +100,8 @@ pub(crate) const TIMED: [(&str, Foreign); 19] = [
             what: "a log in the W3C format, as IIS writes it, not JSON",
             command: concat!(
                 r##"jq -cnR 'foreach (inputs | ltrimstr("\ufeff") | rtrimstr("\r")) as $line ({}; if $line[0:9] == "#Fields: " "##,
-                r##"then {names: ($line[9:] | split(" "))} else .event = (if $line[0:1] == "#" or $line == "" then null else $line | split(" ") end) end; "##,
+                r##"then {names: ($line[9:] | [splits("[ \t]")])} "##,
+                r##"else .event = (if $line[0:1] == "#" or $line == "" then null else $line | [splits("[ \t]")] end) end; "##,
                 r##".names as $names | ($names | length) as $count | .event | values "##,
                 r##"| [$names + ["rest"], .[:$count] + (.[$count:] | if . == [] then . else [join(" ")] end)] "##,
                 r##"| transpose | map(select(.[1])) "##,
@@ -150,7 +160,8 @@ pub(crate) const TIMED: [(&str, Foreign); 19] = [
                 r#"capture("^(<(?<pri>\\d+)>)?(?<time>\\w{3} [ \\d]\\d [\\d:]{8}) (?<host>\\S+) "#,
                 r#"(?<app>[^:\\[ ]+)(\\[(?<pid>\\d+)\\])?: (?<message>.*)$") | "#,
                 year!(
-                    r#"(.time[0:3] as $month | "JanFebMarAprMayJunJulAugSepOctNovDec" | index($month) // 0) / 3"#
+                    r#"(.time[0:3] as $month | "JanFebMarAprMayJunJulAugSepOctNovDec" | index($month) // 0) / 3"#,
+                    r#"(.time[4:6] | ltrimstr(" ") | tonumber)"#
                 ),
                 " | map_values(values)"
             ),
@@ -165,7 +176,7 @@ pub(crate) const TIMED: [(&str, Foreign); 19] = [
             command: each_line!(
                 r#"capture("^type=(?<type>\\S+) msg=audit\\((?<time>[0-9.]+):(?<serial>\\d+)\\): *(?<message>.*)$") "#,
                 r#"| .time |= tonumber | . as $event "#,
-                r#"| ([.message | scan("([^ =]+)=(\"[^\"]*\"|\u0027[^\u0027]*\u0027|[^ ]*)") | {(.[0]): (.[1] | ltrimstr("\"") | rtrimstr("\""))}] "#,
+                r#"| ([.message | scan("([^ =\u001d]+)=(\"[^\"]*\"|\u0027[^\u0027]*\u0027|[^ \u001d]*)") | {(.[0]): (.[1] | ltrimstr("\"") | rtrimstr("\""))}] "#,
                 r#"| add) + $event"#
             ),
             loses: KEPT_WHOLE,
@@ -190,7 +201,7 @@ pub(crate) const TIMED: [(&str, Foreign); 19] = [
             what: "a log of Kubernetes (klog), not JSON",
             command: each_line!(
                 r#"capture("^(?<level>[IWEF])(?<time>\\d{4} [\\d:.]+) +(?<thread>\\d+) (?<source>\\S+:\\d+)\\] (?<message>.*)$") | "#,
-                year!("(.time[0:2] | tonumber) - 1")
+                year!("(.time[0:2] | tonumber) - 1", "(.time[2:4] | tonumber)")
             ),
             loses: " (times are taken for those of the last twelve months; lines of another form are kept whole, with the time of the line before)",
             options: " --time-key time --time-format '%Y %m%d %H:%M:%S%.f' --level-key level --message-key message",
@@ -213,8 +224,9 @@ pub(crate) const TIMED: [(&str, Foreign); 19] = [
         Foreign {
             what: "logfmt, not JSON",
             command: each_line!(
+                last: "([{time, ts, t} | to_entries[] | select(.value)][:1] | from_entries)",
                 r#"[scan("([^ =]+)=(?:\"((?:[^\"\\\\]|\\\\.)*)\"|([^ ]*))") "#,
-                r#"| {(.[0]): ((.[1] | values | "\"\(.)\"" | fromjson?) // .[2])}] | add"#
+                r#"| {(.[0]): ((.[1] | values | ("\"\(.)\"" | fromjson?) // .) // .[2])}] | add"#
             ),
             loses: " (all values become text; lines of another form are kept whole, with the time of the line before)",
             options: "",

@@ -72,15 +72,26 @@ fn by_name(candidates: &[&TimeCandidate], events: u64) -> String {
     }
 }
 
-/// The options that read times whose zone is an abbreviation, as in `2024-05-29 10:56:01 CEST`: which zone that is, nobody can tell.
+/// The options that read times whose zone is an abbreviation, as in `2024-05-29 10:56:01 CEST`: which zone that is, nobody can tell. And
+/// those of times with the hours of half a day, as in `2024-05-29 10:56:01 PM`.
 fn abbreviated(keys: &TimeKeys) -> Option<String> {
     let (key, text) = keys.unread()?;
     let (time, zone) = text.trim_matches('"').rsplit_once(' ')?;
     let is_zone = (2..=5).contains(&zone.len()) && zone.bytes().all(|byte| byte.is_ascii_uppercase());
-    let is_time = DateTime::from_str(time).is_ok() && time.contains(':');
+    let at = DateTime::from_str(time).ok().filter(|_| time.contains(':'));
     let separator = if time.contains('T') { "T" } else { " " };
+    if matches!(zone, "AM" | "PM") {
+        let format = quoted(&format!("%Y-%m-%d{separator}%I:%M:%S%.f %p"));
+        let is_read = at.is_some_and(|at| (1..=12).contains(&at.hour())) && time.matches(':').count() == 2;
+        return is_read.then(|| {
+            format!(
+                "its hours are those of half a day; use\n  --time-key {} --time-format {format}",
+                quoted(key)
+            )
+        });
+    }
     let format = quoted(&format!("%Y-%m-%d{separator}%H:%M:%S%.f {zone}"));
-    (is_zone && is_time).then(|| {
+    (is_zone && at.is_some()).then(|| {
         format!(
             "{zone} names no one zone; say which one it is, for example\n  --time-key {} --time-format {format} --time-zone Europe/Berlin",
             quoted(key)
@@ -92,7 +103,9 @@ fn abbreviated(keys: &TimeKeys) -> Option<String> {
 fn date(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
     let (key, _) = keys.unread().filter(|(_, text)| text.starts_with("\"/Date("))?;
     let key = member(key);
-    let program = format!("(arrays | .[]) // . | {key} |= (capture(\"\\\\((?<ms>-?\\\\d+)\").ms | tonumber)");
+    let program = format!(
+        "(arrays | .[]) // . | ({key} |= ((strings | capture(\"\\\\((?<ms>-?\\\\d+)\").ms | tonumber) // .))? // ."
+    );
     Some(convert("convert it", &program, source, store))
 }
 
@@ -115,7 +128,14 @@ pub(crate) fn conversions(names: &Names, time_key: Option<&str>, source: &str) -
     });
     let json = names.json_in.map(|key| {
         let inner = member(key);
-        let program = format!("(({inner} | fromjson? | objects) as $inner | del({inner}) + $inner) // .");
+        // A time in the text is no better than that of the event.
+        let outer = time_key.and_then(|key| key.split('.').next()).map(|key| {
+            format!(" + ({{{}: {}}} | with_entries(select(.value)))", json_string(key), member(key))
+        });
+        let program = format!(
+            "(({inner} | fromjson? | objects) as $inner | del({inner}) + $inner{}) // .",
+            outer.unwrap_or_default()
+        );
         let what = format!(
             "the `{key}` of some events is JSON, which queries read as FromJson({}).KEY; to store its keys as those of the event",
             path(key)
@@ -143,20 +163,23 @@ const UTF8: &str = concat!(
 
 /// What makes events of the batches of OpenTelemetry, where they lie deeper: with the resource beside them, and attributes by name.
 macro_rules! otlp {
-    ($resources:literal, $events:literal, $more:literal) => {
+    ($resources:literal, $groups:literal, $events:literal, $more:literal) => {
         concat!(
-            "def flat: map({(.key): (.value | if .intValue then (.intValue | tonumber) else first(.[]) end)}) | add // {}; ",
+            "def flat: map(objects | {(.key | strings): (.value | objects | if .intValue then (.intValue | tonumber? // .) ",
+            "else first(.[]) end)}) | add // {}; objects | ",
             $resources,
-            "[] | .resource as $r | ",
+            "[]? | objects | .resource as $r | ",
+            $groups,
+            "[]? | objects | ",
             $events,
-            "[] + {resource: $r} | ((.attributes, .resource.attributes) | arrays) |= flat | ",
+            "[]? | objects + {resource: $r} | ((.attributes, .resource.attributes?) | arrays) |= flat | ",
             $more
         )
     };
 }
 const OTLP_LOGS: &str =
-    otlp!(".resourceLogs", ".scopeLogs[].logRecords", "(.body | objects) |= (.stringValue // .)");
-const OTLP_SPANS: &str = otlp!(".resourceSpans", ".scopeSpans[].spans", ".time = .startTimeUnixNano");
+    otlp!(".resourceLogs", ".scopeLogs", ".logRecords", "(.body | objects) |= (.stringValue // .)");
+const OTLP_SPANS: &str = otlp!(".resourceSpans", ".scopeSpans", ".spans", ".time = .startTimeUnixNano");
 
 /// What to do about events whose day and time of day are in two keys.
 fn joined(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
@@ -172,7 +195,7 @@ fn epoch_second(source: &str, keys: &TimeKeys, store: &Path) -> Option<String> {
     let path = candidates.iter().find_map(|candidate| candidate.key.strip_suffix(".epochSecond"))?;
     let object: String = path.split('.').map(member).collect();
     let program = format!(
-        ".timestamp = ({object} | (.epochSecond | todate | rtrimstr(\"Z\")) + \".\" + \"000000000\\(.nanoOfSecond // 0)\"[-9:] + \"Z\")"
+        "(.timestamp = ({object} | (.epochSecond | todate | rtrimstr(\"Z\")) + \".\" + \"000000000\\(.nanoOfSecond // 0)\"[-9:] + \"Z\"))? // ."
     );
     let what =
         format!("the time is in two keys of `{}`, seconds and nanoseconds; join them", printable(path));

@@ -340,6 +340,10 @@ const HABITS: &[(&str, &str)] = &[
         "`ToLower(Path) like '%API%'` compares what ToLower gives with other letters; write '%api%'",
     ),
     (
+        "ToUpper(Path) = 'straße'",
+        "`ToUpper(Path) = 'straße'` compares what ToUpper gives with other letters; write 'STRAßE'",
+    ),
+    (
         "@Level >= 'Error'",
         "`@Level >= 'Error'` compares levels as texts, by their letters; name them, as in `@Level in ['Error', 'Fatal']`",
     ),
@@ -375,6 +379,7 @@ fn habits_of_other_languages_are_warned_of() {
         "Path <> '100%' and Path <> '*' and Path <> 'a%b'",
         "Path like '/%' and Path like '100%%' and Path like '_'",
         "Path = /.*api.*/ and Path = /[a-z]+/",
+        "ToUpper(Path) = 'STRAßE'",
         "Has(Code) and ToLower(Path) = 'api' and ToLower(Path) = 'API' ci",
         "(Elapsed < 9) = Robot",
         "@Level = 'Error'",
@@ -384,6 +389,27 @@ fn habits_of_other_languages_are_warned_of() {
             [""; 0],
             "{condition}"
         );
+    }
+}
+
+/// The day of an example was in it, which would be copied into a delete, and the greatest ticks were taken for a Unix time.
+#[test]
+fn what_is_advised_for_instants_is_of_what_was_written() {
+    let warned = |condition: &str| warnings(&format!("select count(*) from stream where {condition}"));
+    for (condition, remedy) in [
+        ("@Timestamp like '2023-01-02%'", "write `@Timestamp >= '2023-01-02' and @Timestamp < '…'` with"),
+        (
+            "@Timestamp not like '2023-01-02T%'",
+            "write `not (@Timestamp >= '2023-01-02' and @Timestamp < '…')`",
+        ),
+        ("@Timestamp like '2023-01-02T10%'", "write `@Timestamp >= '…' and @Timestamp < '…'`, or"),
+        ("@Timestamp > 1716980161000000000", "write '2024-05-29T10:56:01Z'"),
+    ] {
+        let warned = warned(condition);
+        assert!(warned.iter().any(|warning| warning.contains(remedy)), "{warned:?}");
+    }
+    for ticks in ["3155378975999999999", "3000000000000000000"] {
+        assert_eq!(warned(&format!("@Timestamp < {ticks}")), [""; 0]);
     }
 }
 

@@ -68,7 +68,7 @@ fn logs_of_linux_have_their_parts() {
         assert_eq!((&event["@m"], &stored[1]["d"]["@m"]), (&"Failed".into(), &"x: y".into()));
         assert_eq!(stored[2]["at"], "2024-05-29T10:56:02.0000000Z");
     }
-    let log = "type=USER_CMD msg=audit(1716980161.123:456): pid=7 comm=\"ls -l\" msg='op=x res=success'\n";
+    let log = "type=USER_CMD msg=audit(1716980161.123:456): pid=7 comm=\"ls -l\" msg='op=x res=success'\u{1d}UID=\"root\"\n";
     if let Some(stored) = converted(folder.path(), log.as_bytes(), "auditd") {
         let event = &stored[0]["d"];
         assert_eq!(stored[0]["at"], "2024-05-29T10:56:01.1230000Z");
@@ -76,7 +76,8 @@ fn logs_of_linux_have_their_parts() {
             (&event["type"], &event["comm"], &event["pid"]),
             (&"USER_CMD".into(), &"ls -l".into(), &"7".into())
         );
-        assert_eq!(event["msg"], "'op=x res=success'");
+        // The enriched form was a part of the value before it.
+        assert_eq!((&event["msg"], &event["UID"]), (&"'op=x res=success'".into(), &"root".into()));
     }
 }
 
@@ -90,16 +91,18 @@ fn a_line_of_several_events_is_told_of() {
     }
 }
 
-/// In January all of December was in the future; lines of another form were left out.
+/// In January all of December was in the future, and then the later days of each month; lines of another form were left out.
 #[test]
-fn months_after_this_one_are_those_of_last_year() {
+fn days_after_tomorrow_are_those_of_last_year() {
     let folder = folder();
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let line = |month: &&str| format!("{month}  1 00:00:01 web sshd[1]: in {month}\nmore\n");
-    let log: String = months.iter().map(line).collect();
+    let line = |month: &str, day: u32| format!("{month} {day:2} 00:00:01 web sshd[1]: in {month}\nmore\n");
+    let log: String =
+        months.iter().flat_map(|month| [1, 8, 15, 22, 28].map(|day| line(month, day))).collect();
     if let Some(stored) = converted(folder.path(), log.as_bytes(), "syslog, not JSON") {
-        assert_eq!(stored.len(), 24);
-        let query = "select count(*) as n from stream where @Timestamp > Now() or @Timestamp < Now() - 366d";
+        assert_eq!(stored.len(), 120);
+        let query =
+            "select count(*) as n from stream where @Timestamp > Now() + 1d or @Timestamp < Now() - 366d";
         assert_eq!(objects(&tool(folder.path(), &["query", "s", query]).well().out)[0]["n"], 0);
     }
 }
@@ -156,8 +159,7 @@ fn batches_of_opentelemetry_become_events() {
     let folder = folder();
     let path = folder.path();
     let resource = r#""resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]}"#;
-    let attributes =
-        r#""attributes":[{"key":"n","value":{"intValue":"42"}},{"key":"ok","value":{"boolValue":false}}]"#;
+    let attributes = r#""attributes":[{"key":"n","value":{"intValue":"42"}},{"key":"none"},{"key":"ok","value":{"boolValue":false}}]"#;
     let logs = format!(
         r#"{{"resourceLogs":[{{{resource},"scopeLogs":[{{"logRecords":[{{"timeUnixNano":"1716972961123456789","severityText":"ERROR","body":{{"stringValue":"boom"}},{attributes}}},{{"timeUnixNano":"1716972961123456790"}}]}}]}}]}}"#
     );
@@ -193,6 +195,30 @@ fn times_of_powershell_are_converted() {
     }
 }
 
+/// A value with a backslash that is none of JSON became null, and lines of another form were rejected where the time was not in `time`.
+#[test]
+fn logfmt_keeps_what_it_has() {
+    let folder = folder();
+    let log = "ts=2024-05-29T10:56:03Z raw=\"C:\\dir\" text=\"a\\x1b\"\nplain words\n";
+    if let Some(stored) = converted(folder.path(), log.as_bytes(), "logfmt, not JSON") {
+        assert_eq!(stored.len(), 2);
+        assert!(stored.iter().all(|event| event["at"] == "2024-05-29T10:56:03.0000000Z"), "{stored:?}");
+        let event = stored.iter().find(|event| event["d"].get("raw").is_some()).unwrap();
+        assert_eq!((&event["d"]["raw"], &event["d"]["text"]), (&"C:\\dir".into(), &"a\\x1b".into()));
+    }
+}
+
+/// All of a line was its day.
+#[test]
+fn logs_in_the_w3c_format_may_have_tabs() {
+    let folder = folder();
+    let log = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes\n2026-11-23\t10:00:00\tFRA2\t200\n";
+    if let Some(stored) = converted(folder.path(), log.as_bytes(), "the W3C format") {
+        assert_eq!(stored[0]["at"], "2026-11-23T10:00:00.0000000Z");
+        assert_eq!(stored[0]["d"]["sc-bytes"], 200);
+    }
+}
+
 /// What a note of `ingest` advises, done for a new store.
 fn noted(log: &str, part: &str) -> Option<Vec<Event>> {
     let folder = folder();
@@ -207,7 +233,7 @@ fn noted(log: &str, part: &str) -> Option<Vec<Event>> {
 /// The events of a program stayed in a text, in which no query finds their keys.
 #[test]
 fn json_in_a_message_is_told_of() {
-    let log = r#"{"log":"{\"level\":\"info\",\"msg\":\"inner\"}\n","stream":"stdout","time":"2026-11-23T10:00:00Z"}
+    let log = r#"{"log":"{\"level\":\"info\",\"msg\":\"inner\",\"time\":\"10:00\"}\n","stream":"stdout","time":"2026-11-23T10:00:00Z"}
 {"log":"panic: boom\n","stream":"stderr","time":"2026-11-23T10:00:01Z"}
 "#;
     if let Some(stored) = noted(log, "queries read as FromJson(log).KEY") {

@@ -391,6 +391,20 @@ fn events_of_several_kinds_are_told_to_need_several_time_keys() {
     assert_eq!(figures(&ingest(text, &["--time-key", keys]).well().out).0, 2);
 }
 
+/// They were taken for a zone.
+#[test]
+fn hours_of_half_a_day_are_told_with_their_format() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), "{\"time\":\"2024-05-29 10:56:01.5 PM\"}\n").unwrap();
+    let run = tool(path, &["ingest", "s", "log"]).with(4);
+    let format = "%Y-%m-%d %I:%M:%S%.f %p";
+    assert!(run.err.ends_with(&format!("\n  --time-key time --time-format '{format}'\n")), "{}", run.err);
+    tool(path, &["ingest", "s", "log", "--time-key", "time", "--time-format", format]).well();
+    let query = "select ToIsoString(@Timestamp) as t from stream";
+    assert_eq!(rows(path, "s", query)[0]["t"], "2024-05-29T22:56:01.5000000Z");
+}
+
 /// Of an abbreviation it was told only that it is no known form of a time.
 #[test]
 fn a_zone_that_is_an_abbreviation_is_told_to_be_named() {

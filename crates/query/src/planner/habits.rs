@@ -6,7 +6,9 @@ use crate::ast::{Arguments, Comparison, Node, ParsedExpr};
 use crate::builtin::BuiltIn;
 use crate::expr::{property, quoted};
 use crate::span::Span;
+use crate::value::upper;
 use crate::warning::{UnixUnit, Warning};
+use icu_casemap::CaseMapper;
 
 /// Nobody reads more warnings of one query.
 const WARNINGS_MAX: usize = 20;
@@ -34,7 +36,7 @@ impl Resolver<'_> {
     /// Warns of an expression that probably means something else than was meant.
     pub(super) fn warn_of_habits(&mut self, expr: &ParsedExpr) {
         let text = expr.span.text(self.text);
-        if text.len() > TEXT_MAX || self.warnings.len() >= WARNINGS_MAX {
+        if text.is_empty() || text.len() > TEXT_MAX || self.warnings.len() >= WARNINGS_MAX {
             return;
         }
         let habit = match &expr.node {
@@ -126,13 +128,24 @@ impl Resolver<'_> {
                 return Some(("is true at midnight only".to_owned(), remedy));
             }
             _ if matches!(op, Comparison::Like | Comparison::NotLike) => {
-                let remedy =
-                    format!("write `{first} >= '2024-05-29'`, or `ToIsoString({first}) {}`", rest.trim());
+                let as_text = format!("`ToIsoString({first}) {}`", rest.trim());
+                // Copied into a delete, any other day would take what was not meant.
+                let day = if let Node::Text(text) = &right.node { day_of(text) } else { None };
+                let range = format!("{first} >= '{}' and {first} < '…'", day.unwrap_or("…"));
+                let range = if op == Comparison::Like { range } else { format!("not ({range})") };
+                let remedy = match day {
+                    Some(_) => format!("write `{range}` with the day after it, or {as_text}"),
+                    None => format!("write `{range}`, or {as_text}"),
+                };
                 return Some(("is undefined, as an instant is a number".to_owned(), remedy));
             }
             _ => return None,
         };
         let value = number.parse::<f64>().ok()?;
+        // The greatest instants, as that which .NET has for never, would be nanoseconds of the years from 2065 on.
+        if (3e18..=Instant::MAX.ticks() as f64).contains(&value) {
+            return None;
+        }
         UnixUnit::of((value, value))?;
         let meant = Instant::from_unix_text(number).ok()?;
         let meaning = format!("compares an instant with {number} ticks, not with a Unix time");
@@ -179,9 +192,11 @@ fn of_letters(written: Written<'_>) -> Habit {
         return None;
     };
     let (Node::Call { name, .. }, Node::Text(text)) = (&left.node, &right.node) else { return None };
-    let in_case = match name.text.to_ascii_lowercase().as_str() {
-        "tolower" => text.to_lowercase(),
-        "toupper" => text.to_uppercase(),
+    // Letter by letter, as the functions do it.
+    let lower = |character| const { CaseMapper::new() }.simple_lowercase(character);
+    let in_case: String = match name.text.to_ascii_lowercase().as_str() {
+        "tolower" => text.chars().map(lower).collect(),
+        "toupper" => text.chars().map(upper).collect(),
         _ => return None,
     };
     let meaning = format!("compares what {} gives with other letters", name.text);
@@ -219,6 +234,12 @@ fn of_call(function: &str, argument: &ParsedExpr, text: &str) -> Habit {
 /// Whether a text is a day alone.
 fn is_day(text: &str) -> bool {
     text.len() == "2024-05-29".len() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+/// The day that a pattern of `like` stands for, as in `2024-05-29%`.
+fn day_of(pattern: &str) -> Option<&str> {
+    let day = pattern.trim_end_matches(['%', 'T', ' ']);
+    is_day(day).then_some(day)
 }
 
 /// Whether a regular expression is nothing but letters, which nobody would compare whole with one.

@@ -12,7 +12,7 @@ use super::layout::{NAME_BYTES_MAX, PACKED_VERSION, STEP, VERSION};
 use super::packed::unpacked;
 use super::read::{KeyFacts, Statistics};
 use report::{Member, expect, shown};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tamias_json::{Document, Map, Value};
 
 /// The error for statistics that contradict the documents of their block.
@@ -143,10 +143,18 @@ impl<'d> Block<'d> {
         Ok(())
     }
 
-    /// Collects what stands at paths in an object, however deep, but for those that are too long to be listed.
-    fn read_inside(&mut self, name: &[u8], event: u32, object: Map<'d>) -> Result<(), String> {
-        let mut left = vec![(name.to_vec(), object)];
-        while let Some((name, object)) = left.pop() {
+    /// Collects what stands at paths in an object, however deep, but for those that are too long to be listed. What lies in something that comes twice counts as
+    /// coming twice itself: of the two only the last is read.
+    fn read_inside(
+        &mut self,
+        name: &[u8],
+        event: u32,
+        object: Map<'d>,
+        comes_twice: bool,
+    ) -> Result<(), String> {
+        let mut left = vec![(name.to_vec(), object, comes_twice)];
+        while let Some((name, object, comes_twice)) = left.pop() {
+            let repeated = repeated(object);
             for (key, value) in object.entries() {
                 if name.len() + 1 + key.raw().len() > NAME_BYTES_MAX {
                     if self.has_all_paths {
@@ -159,8 +167,11 @@ impl<'d> Block<'d> {
                 }
                 let path = [name.as_slice(), &[STEP], key.raw()].concat();
                 self.add(&path, event, &value, self.has_all_paths)?;
+                if comes_twice {
+                    self.add(&path, event, &value, self.has_all_paths)?;
+                }
                 if let Value::Map(object) = value {
-                    left.push((path, object));
+                    left.push((path, object, comes_twice || repeated.contains(key.raw())));
                 }
             }
         }
@@ -174,23 +185,28 @@ impl<'d> Block<'d> {
         document: &'d Document<'d>,
         statistics: &Statistics<'_>,
     ) -> Result<bool, String> {
-        let mut is_flat = true;
-        let mut names = Vec::new();
+        let repeated = repeated(document.root());
+        let mut is_flat = repeated.is_empty();
         for (key, value) in document.root().entries() {
             let name = key.raw();
-            names.push(name);
             is_flat &= !key.has_escapes() && !holds_object(&value);
             if statistics.never_nested() && matches!(value, Value::Map(_) | Value::Array(_)) {
                 return Err(format!("event {event}: an object or array, where the statistics tell of none"));
             }
             self.add(name, event, &value, self.is_complete)?;
             if let Value::Map(object) = value {
-                self.read_inside(name, event, object)?;
+                self.read_inside(name, event, object, repeated.contains(name))?;
             }
         }
-        names.sort_unstable();
-        Ok(is_flat && names.array_windows().all(|[one, next]| one != next))
+        Ok(is_flat)
     }
+}
+
+/// The keys that an object has more than once.
+fn repeated<'d>(object: Map<'d>) -> BTreeSet<&'d [u8]> {
+    let mut keys: Vec<&[u8]> = object.entries().map(|(key, _)| key.raw()).collect();
+    keys.sort_unstable();
+    keys.array_windows().filter(|[one, next]| one == next).map(|[one, _]| *one).collect()
 }
 
 /// Whether it is an object, or an array in which there is one, however deep.

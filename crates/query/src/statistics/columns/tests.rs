@@ -3,7 +3,7 @@
 use super::collect_surveyed_statistics;
 use crate::statistics::read::{Key, Statistics, Tally, Values};
 use crate::statistics::tests::{Members, Plain, block, check_own, check_values, key, object, value};
-use crate::statistics::{collect_statistics, statistics_texts};
+use crate::statistics::{check_statistics, collect_statistics, statistics_texts};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tamias_shred::{Encoder, Event, Survey};
@@ -204,4 +204,22 @@ fn paths_that_are_too_long_to_be_listed_are_not_put_together() {
     let statistics = Statistics::parse(&bytes).unwrap();
     assert!(matches!(statistics.key(&key), Key::Present(_)));
     assert!(matches!(statistics.key("nowhere"), Key::Absent));
+}
+
+/// Of the two objects under `a` only the last is read, which has no `b`.
+#[test]
+fn values_in_an_object_that_comes_twice_are_not_told() {
+    let documents = [r#"{"a":{"b":1},"a":{"c":2}}"#, r#"{"o":{"a":{"b":1},"a":{"c":{"d":2}}}}"#];
+    let bytes = surveyed_of(&documents);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    for path in [&["a", "b"][..], &["o", "a", "b"], &["o", "a", "c", "d"]] {
+        let Key::Present(facts) = statistics.path(path) else { panic!("{path:?} is there") };
+        assert!(facts.values.is_none(), "{path:?}");
+    }
+    // Statistics of an event in which it comes once are false of one in which it comes twice.
+    let (once, ends) = block(&[r#"{"a":{"b":1}}"#]);
+    let told = surveyed(&once, &ends).unwrap();
+    let (twice, ends) = block(&[r#"{"a":{"b":1},"a":{}}"#]);
+    let ends: Vec<[u8; 4]> = ends.iter().map(|end| end.to_le_bytes()).collect();
+    assert!(check_statistics(&twice, &ends, &told).is_err());
 }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::time::Duration;
 
-use tamias::{Batch, EventFormat, Layout, Options, Store};
+use tamias::{Batch, EventFormat, Layout, Options, Store, TimeFormat, TimeKeys};
 use tamias_json::{Map, Offsets};
 use tamias_testdata::{DATA_SETS, Generator, data_set};
 
@@ -60,13 +60,38 @@ pub struct Stored {
 /// So many generated events, stored in segments of a layout.
 #[must_use]
 pub fn stored(events: u64, segments: Layout) -> Stored {
+    let mut generator = Generator::new(7, events);
+    stored_all(segments, &EventFormat::clef(), |event| generator.write_next(event))
+}
+
+/// All events of a real data set, stored in segments of a layout; `None` where it is not at hand. Their time is found as `tamias ingest` finds it, and lines
+/// that are no events are passed over.
+///
+/// # Panics
+/// Where none of their keys is known to hold their time.
+#[must_use]
+pub fn stored_real(name: &str, segments: Layout) -> Option<Stored> {
+    /// So many events tell which key holds their time.
+    const LOOKED_AT: usize = 100;
+    let bytes = data_set(name)?;
+    let mut keys = TimeKeys::new(TimeFormat::default());
+    bytes.split(|byte| *byte == b'\n').take(LOOKED_AT).for_each(|line| keys.look(line));
+    let key = keys.best().or_else(|| keys.only()).expect("a key that holds the time");
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let next = |event: &mut Vec<u8>| lines.next().map(|line| event.extend_from_slice(line)).is_some();
+    Some(stored_all(segments, &EventFormat::time_key(key), next))
+}
+
+/// Stores events as long as there is a next one, which is appended to what is handed over. What is no event is passed over.
+fn stored_all(segments: Layout, format: &EventFormat, mut next: impl FnMut(&mut Vec<u8>) -> bool) -> Stored {
     const BATCH: usize = 10_000;
     let folder = tempfile::tempdir().expect("a folder for the store");
     let store =
         Store::open_with(folder.path(), Options { segments, ..Options::default() }).expect("a new store");
-    let (mut generator, mut event, mut batch) = (Generator::new(7, events), Vec::new(), Batch::new());
-    while generator.write_next(&mut event) {
-        batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");
+    let (mut event, mut batch) = (Vec::new(), Batch::new());
+    while next(&mut event) {
+        // The last line of a set may be cut.
+        let _ = batch.push(event.trim_ascii_end(), format);
         event.clear();
         if batch.len() == BATCH {
             store.append_batch(&mut batch).expect("events are stored");

@@ -96,7 +96,8 @@ impl Store {
     }
 
     /// Sets the size limit in bytes of the cache that later queries reuse: decoded columns, and the positions of keys found in text
-    /// (eight bytes for each event and key). It applies to the returned handle and its clones. The default is [`COLUMN_CACHE_BYTES`].
+    /// (eight bytes for each event and key). Where the limit is reached, columns are first kept in fewer bytes, which costs later queries a little time, and then
+    /// those go that were used longest ago. It applies to the returned handle and its clones. The default is [`COLUMN_CACHE_BYTES`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

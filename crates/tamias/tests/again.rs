@@ -1,4 +1,4 @@
-//! Queries that come again over text: what the ones before have found is used, and says the same.
+//! Queries that come again: what the ones before have found or decoded is used, and says the same.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use tamias::{Batch, EventFormat, Layout, Options, Query, RunOptions, Store};
@@ -97,4 +97,49 @@ fn what_is_kept_of_text_stays_within_the_cache() {
     store.append_batch(&mut batch).unwrap();
     store.seal().unwrap();
     check(&store, "with little room");
+}
+
+/// A store of generated and unkind events in columns, in segments of so many events.
+fn in_columns(folder: &std::path::Path, events: usize, lines: &[Vec<u8>]) -> Store {
+    let options = Options { segments: Layout::Columns, background: false, ..Options::default() };
+    let store = Store::open_with(folder, options).unwrap();
+    for lines in lines.chunks(events) {
+        let mut batch = Batch::new();
+        for line in lines {
+            let _ = batch.push(line, &EventFormat::clef());
+        }
+        store.append_batch(&mut batch).unwrap();
+        store.seal().unwrap();
+    }
+    store
+}
+
+#[test]
+fn queries_that_come_again_over_columns_say_the_same_however_much_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = in_columns(folder.path(), 1500, &lines());
+    for bytes_max in [0, 200_000, 800_000, 3_000_000] {
+        store = store.with_column_cache(bytes_max);
+        check(&store, &format!("with {bytes_max} bytes of cache"));
+    }
+}
+
+#[test]
+fn columns_that_fit_in_few_bytes_only_are_not_read_again() {
+    let mut generator = tamias_testdata::Generator::new(21, 24_000);
+    let mut bytes = Vec::new();
+    while generator.write_next(&mut bytes) {}
+    let lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let folder = tempfile::tempdir().unwrap();
+    // As they are evaluated, the columns take a third more.
+    let store = in_columns(folder.path(), 8000, &lines).with_column_cache(900_000);
+    let query = "select mean(Elapsed), count(*) from stream group by Application, time(1h)";
+    let query = Query::prepare(query).unwrap();
+    let read = || {
+        let mut rows = store.run(&query).unwrap();
+        while rows.next_row().unwrap().is_some() {}
+        rows.stats().column_bytes
+    };
+    assert!(read() > 200_000);
+    assert_eq!([read(), read()], [0, 0]);
 }

@@ -1,6 +1,7 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
 use super::array_column::ArrayColumn;
+use super::compact::{Compact, CompactTimes};
 use super::path_column::PathColumn;
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -30,18 +31,20 @@ pub struct OwnDocuments {
 /// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
 ///
 /// It consists of pieces: a frame that was read, the column of a path, the times, the documents. Of each piece it is known in whose turn it was made,
-/// and in whose turn it was used last, so that a cache can keep some pieces without the others. Turns are the numbers of queries.
+/// and in whose turn it was used last, so that a cache can keep some pieces without the others. Turns are the numbers of queries. Where memory is short,
+/// columns and times are kept in fewer bytes, and are made anew from these in the next turn.
 pub struct DecodedColumns {
     pub(super) group: Arc<Group>,
     /// The frames that were read.
     frames: Vec<Piece<Vec<u8>>>,
-    paths: Columns<Path, PathColumn>,
+    paths: Paths,
     /// What was made for some rows only.
-    partly: Columns<Path, PathColumn>,
+    partly: Paths,
     arrays: Columns<Path, ArrayColumn>,
     /// What stands at paths of elements, by the paths of their arrays and their own.
     in_elements: Columns<(Path, Path), PathColumn>,
     times: Piece<OwnTimes>,
+    compact_times: Piece<CompactTimes>,
     /// All of them, once they were asked for more than once.
     documents: Piece<OwnDocuments>,
     were_documents_asked_for: AtomicBool,
@@ -51,6 +54,13 @@ pub struct DecodedColumns {
 
 /// Columns by their paths.
 type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
+
+/// Columns by their paths, as they are evaluated, and in few bytes. A column may be there in both ways.
+#[derive(Default)]
+struct Paths {
+    wide: Columns<Path, PathColumn>,
+    compact: Columns<Path, Compact>,
+}
 
 /// The column of a path.
 struct Kept<C> {
@@ -112,6 +122,50 @@ impl<T> Piece<T> {
     }
 }
 
+impl Paths {
+    fn get(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.wide, path, turn).or_else(|| {
+            let compact = known(&self.compact, path, turn)?;
+            Some(self.keep(path, Arc::new(compact.widened()), turn))
+        })
+    }
+
+    /// Where another thread was first, its column counts.
+    fn keep(&self, path: &[Box<str>], column: Arc<PathColumn>, turn: u64) -> Arc<PathColumn> {
+        keep(&self.wide, path.into(), column, turn)
+    }
+
+    fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
+        for (path, Kept { column, turns }) in &*lock(&self.wide) {
+            act(*turns, column.held_bytes() + path_bytes(path));
+        }
+        for (path, Kept { column, turns }) in &*lock(&self.compact) {
+            act(*turns, column.held_bytes() + path_bytes(path));
+        }
+    }
+
+    fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> Paths {
+        Paths { wide: some_of(&self.wide, is_kept), compact: some_of(&self.compact, is_kept) }
+    }
+
+    /// Each column in one way: in few bytes where that is possible.
+    fn compacted(&self) -> Paths {
+        let all = self.kept_if(&|_| true);
+        let mut compact = lock(&all.compact);
+        lock(&all.wide).retain(|path, Kept { column, turns }| {
+            if let Some(known) = compact.get_mut(path) {
+                known.turns.used = known.turns.used.max(turns.used);
+                return false;
+            }
+            let Some(column) = Compact::of(column) else { return true };
+            compact.insert(path.clone(), Kept { column: Arc::new(column), turns: *turns });
+            false
+        });
+        drop(compact);
+        all
+    }
+}
+
 impl OwnDocuments {
     fn held_bytes(&self) -> usize {
         self.bytes.capacity() + 4 * self.ends.capacity()
@@ -131,11 +185,12 @@ impl DecodedColumns {
             own_bytes: size_of::<DecodedColumns>() + group.held_bytes() + places,
             frames: (0..group.frames()).map(|_| Piece::default()).collect(),
             group: Arc::new(group),
-            paths: Columns::default(),
-            partly: Columns::default(),
+            paths: Paths::default(),
+            partly: Paths::default(),
             arrays: Columns::default(),
             in_elements: Columns::default(),
             times: Piece::default(),
+            compact_times: Piece::default(),
             documents: Piece::default(),
             were_documents_asked_for: AtomicBool::new(false),
         }
@@ -156,7 +211,8 @@ impl DecodedColumns {
     }
 
     pub(super) fn times(&self, turn: u64) -> Option<&OwnTimes> {
-        self.times.get(turn)
+        let widened = || Some(self.times.set(self.compact_times.get(turn)?.widened(), turn));
+        self.times.get(turn).or_else(widened)
     }
 
     pub(super) fn keep_times(&self, times: OwnTimes, turn: u64) -> &OwnTimes {
@@ -178,17 +234,17 @@ impl DecodedColumns {
 
     /// The column of a path.
     pub(super) fn column(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        known(&self.paths, path, turn)
+        self.paths.get(path, turn)
     }
 
     /// Keeps the column of a path. Where another thread was first, its column counts.
     pub(super) fn keep_column(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
-        keep(&self.paths, path.into(), Arc::new(column), turn)
+        self.paths.keep(path, Arc::new(column), turn)
     }
 
     /// What was made of a path for some rows.
     pub(super) fn partly(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        known(&self.partly, path, turn)
+        self.partly.get(path, turn)
     }
 
     /// Keeps what was made of a path for some rows, unless something of it is kept: another query may keep other rows by now.
@@ -200,7 +256,7 @@ impl DecodedColumns {
         turn: u64,
     ) -> Arc<PathColumn> {
         let column = Arc::new(PathColumn::of_rows(texts, rows, self.group.events()));
-        keep(&self.partly, path.into(), column.clone(), turn);
+        self.partly.keep(path, column.clone(), turn);
         column
     }
 
@@ -249,17 +305,32 @@ impl DecodedColumns {
         self.kept_if(&|turns| turns.made < turn)
     }
 
+    /// The same pieces without frames, where that is possible in fewer bytes. They are evaluated as before, once they are widened again. Takes time linear in what was widened
+    /// or decoded since this was asked last.
+    pub fn compacted(&self) -> DecodedColumns {
+        let mut all = self.kept_if(&|_| true);
+        (all.paths, all.partly) = (self.paths.compacted(), self.partly.compacted());
+        // What was decoded of them stays, and what was not is read again.
+        all.frames.fill_with(Piece::default);
+        let Turns { made, used } = all.times.turns();
+        let Some(times) = all.times.value.get() else { return all };
+        if all.compact_times.value.get().is_none() {
+            let Some(compact) = CompactTimes::of(times) else { return all };
+            all.compact_times.set(compact, made);
+        }
+        all.compact_times.get(used);
+        all.times = Piece::default();
+        all
+    }
+
     fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
         for frame in &self.frames {
             if let Some(bytes) = frame.value.get() {
                 act(frame.turns(), bytes.capacity());
             }
         }
-        for columns in [&self.paths, &self.partly] {
-            for (path, Kept { column, turns }) in &*lock(columns) {
-                act(*turns, column.held_bytes() + path_bytes(path));
-            }
-        }
+        self.paths.each_piece(act);
+        self.partly.each_piece(act);
         for (path, Kept { column, turns }) in &*lock(&self.arrays) {
             act(*turns, column.held_bytes() + path_bytes(path));
         }
@@ -268,6 +339,9 @@ impl DecodedColumns {
         }
         if let Some(times) = self.times.value.get() {
             act(self.times.turns(), 16 * times.instants.len());
+        }
+        if let Some(times) = self.compact_times.value.get() {
+            act(self.compact_times.turns(), times.held_bytes());
         }
         if let Some(documents) = self.documents.value.get() {
             act(self.documents.turns(), documents.held_bytes());
@@ -278,11 +352,12 @@ impl DecodedColumns {
         DecodedColumns {
             group: self.group.clone(),
             frames: self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect(),
-            paths: some_of(&self.paths, is_kept),
-            partly: some_of(&self.partly, is_kept),
+            paths: self.paths.kept_if(is_kept),
+            partly: self.partly.kept_if(is_kept),
             arrays: some_of(&self.arrays, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),
+            compact_times: self.compact_times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),
             were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
             own_bytes: self.own_bytes,

@@ -2,6 +2,7 @@
 
 mod array_column;
 mod coded;
+mod compact;
 mod decoded;
 mod path_column;
 mod piece_column;

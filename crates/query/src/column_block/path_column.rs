@@ -166,6 +166,11 @@ fn held_by_coded(coded: &OnceLock<Coded>) -> usize {
 }
 
 impl NumberColumn {
+    /// How many rows its block has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// The numbers by their texts.
     pub(crate) fn coded(&self) -> &Coded {
         self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))

@@ -1,0 +1,269 @@
+//! Columns as they are kept where memory is short: the same values in as few bytes each as the greatest of them takes.
+//!
+//! What is evaluated has eight bytes a number and four a row, so that one loop serves all columns. Most numbers take two or four bytes, and most codes
+//! one. To widen them again costs a fraction of what decoding them costs.
+
+use super::coded::Coded;
+use super::decoded::OwnTimes;
+use super::path_column::PathColumn;
+use crate::dictionary::Dictionary;
+use std::sync::Arc;
+use tamias_shred::{Digits, Numbers};
+
+/// A column in few bytes.
+#[derive(Debug)]
+pub(super) enum Compact {
+    /// For each row its entry.
+    Coded { codes: Narrow, dictionary: Arc<Dictionary> },
+    /// Numbers of a block of so many rows.
+    Numbers { numbers: CompactNumbers, rows: usize },
+}
+
+/// Numbers in few bytes.
+#[derive(Debug)]
+pub(super) struct CompactNumbers {
+    rows: Option<Narrow>,
+    /// How much greater than `least` each is.
+    values: Narrow,
+    least: i64,
+    scale: u8,
+    spelled: Digits,
+}
+
+/// Instants and arrival numbers in few bytes.
+#[derive(Debug)]
+pub(super) struct CompactTimes {
+    first: u64,
+    /// How much later than the one before each instant is.
+    steps: Narrow,
+    /// How much greater than `least_arrival` each arrival number is.
+    arrivals: Narrow,
+    least_arrival: u64,
+}
+
+/// Whole numbers in as few bytes each as the greatest of them takes.
+#[derive(Debug)]
+pub(super) enum Narrow {
+    One(Box<[u8]>),
+    Two(Box<[u16]>),
+    Four(Box<[u32]>),
+}
+
+impl Narrow {
+    /// None where one of the numbers takes more than four bytes.
+    fn of(numbers: impl Iterator<Item = u64> + Clone) -> Option<Narrow> {
+        let greatest = u32::try_from(numbers.clone().max().unwrap_or_default()).ok()?;
+        Some(match greatest {
+            0..=0xff => Narrow::One(numbers.map(|number| number as u8).collect()),
+            0x100..=0xffff => Narrow::Two(numbers.map(|number| number as u16).collect()),
+            0x1_0000.. => Narrow::Four(numbers.map(|number| number as u32).collect()),
+        })
+    }
+
+    /// What each number comes to.
+    fn widened<T>(&self, wide: impl Fn(u32) -> T) -> Vec<T> {
+        match self {
+            Narrow::One(numbers) => numbers.iter().map(|number| wide((*number).into())).collect(),
+            Narrow::Two(numbers) => numbers.iter().map(|number| wide((*number).into())).collect(),
+            Narrow::Four(numbers) => numbers.iter().map(|number| wide(*number)).collect(),
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        match self {
+            Narrow::One(numbers) => numbers.len(),
+            Narrow::Two(numbers) => 2 * numbers.len(),
+            Narrow::Four(numbers) => 4 * numbers.len(),
+        }
+    }
+}
+
+impl CompactNumbers {
+    /// None where the numbers lie too far apart.
+    fn of(numbers: &Numbers) -> Option<CompactNumbers> {
+        let Numbers { rows, values, scale, spelled } = numbers;
+        let least = values.iter().copied().min().unwrap_or_default();
+        let rows = match rows {
+            None => None,
+            Some(rows) => Some(Narrow::of(rows.iter().map(|row| u64::from(*row)))?),
+        };
+        // Both wrap alike: the difference is right as an unsigned number.
+        let above = values.iter().map(|value| value.wrapping_sub(least) as u64);
+        Some(CompactNumbers {
+            rows,
+            values: Narrow::of(above)?,
+            least,
+            scale: *scale,
+            spelled: spelled.clone(),
+        })
+    }
+
+    fn widened(&self) -> Numbers {
+        Numbers {
+            rows: self.rows.as_ref().map(|rows| rows.widened(|row| row)),
+            values: self.values.widened(|above| self.least.wrapping_add(above.into())),
+            scale: self.scale,
+            spelled: self.spelled.clone(),
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let spelled = match &self.spelled {
+            Digits::Each(digits) => digits.len(),
+            Digits::InFull | Digits::Shortest => 0,
+        };
+        self.rows.as_ref().map_or(0, Narrow::held_bytes) + self.values.held_bytes() + spelled
+    }
+}
+
+impl Compact {
+    /// The same values in fewer bytes; none where that takes no fewer, as of texts that are all distinct.
+    pub(super) fn of(column: &PathColumn) -> Option<Compact> {
+        let compact = match column {
+            PathColumn::Coded(coded) => {
+                let codes = Narrow::of(coded.codes()?.iter().map(|code| u64::from(*code)))?;
+                Compact::Coded { codes, dictionary: coded.dictionary.clone() }
+            }
+            PathColumn::Numbers(column) => {
+                Compact::Numbers { numbers: CompactNumbers::of(&column.numbers)?, rows: column.rows() }
+            }
+            PathColumn::Nothing | PathColumn::Mixed(_) | PathColumn::Pieces(_) | PathColumn::Unknown => {
+                return None;
+            }
+        };
+        Some(compact).filter(|compact| compact.held_bytes() < column.held_bytes())
+    }
+
+    /// The column as it is evaluated.
+    pub(super) fn widened(&self) -> PathColumn {
+        match self {
+            Compact::Coded { codes, dictionary } => {
+                PathColumn::Coded(Coded::new(Some(codes.widened(|code| code)), dictionary.clone()))
+            }
+            Compact::Numbers { numbers, rows } => PathColumn::of_numbers(numbers.widened(), *rows),
+        }
+    }
+
+    /// What it takes in memory, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        match self {
+            Compact::Coded { codes, dictionary } => codes.held_bytes() + dictionary.held_bytes(),
+            Compact::Numbers { numbers, .. } => numbers.held_bytes(),
+        }
+    }
+}
+
+impl CompactTimes {
+    /// None where two instants lie far apart, or arrival numbers do.
+    pub(super) fn of(times: &OwnTimes) -> Option<CompactTimes> {
+        let instants = || times.instants.iter().map(|instant| u64::from_le_bytes(*instant));
+        let arrivals = || times.arrivals.iter().map(|arrival| u64::from_le_bytes(*arrival));
+        let first = instants().next().unwrap_or_default();
+        let least_arrival = arrivals().min().unwrap_or_default();
+        let steps = instants().zip(instants().skip(1)).map(|(before, after)| after.wrapping_sub(before));
+        let above = arrivals().map(|arrival| arrival - least_arrival);
+        Some(CompactTimes { first, steps: Narrow::of(steps)?, arrivals: Narrow::of(above)?, least_arrival })
+    }
+
+    /// The times as they are read.
+    pub(super) fn widened(&self) -> OwnTimes {
+        let mut instant = self.first;
+        let mut instants = self.steps.widened(u64::from);
+        instants.insert(0, 0);
+        // There are as many instants as arrival numbers, and no step where there are none.
+        let arrivals = self.arrivals.widened(|above| (self.least_arrival + u64::from(above)).to_le_bytes());
+        instants.truncate(arrivals.len());
+        let told = instants.into_iter().map(|step| {
+            instant = instant.wrapping_add(step);
+            instant.to_le_bytes()
+        });
+        OwnTimes { instants: told.collect(), arrivals }
+    }
+
+    /// What it takes in memory, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.steps.held_bytes() + self.arrivals.held_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = (Numbers, usize)> {
+        let value =
+            prop_oneof![0..200i64, -40_000..20_000i64, any::<i32>().prop_map(i64::from), any::<i64>()];
+        let values = prop_oneof![vec(0..200i64, 1..50), vec(value, 1..50)];
+        (values, 0..10u32, any::<bool>(), 0..9u8).prop_map(|(values, gap, have_all, scale)| {
+            let rows: Vec<u32> = (0..values.len() as u32).map(|place| place * (gap + 1)).collect();
+            let events = rows.last().map_or(0, |last| *last as usize + 1);
+            let digits = values.iter().map(|value| (value.unsigned_abs() % 5) as u8).collect();
+            let rows = (!have_all && gap > 0).then_some(rows);
+            let events = if rows.is_some() { events } else { values.len() };
+            (Numbers { rows, values, scale, spelled: Digits::of(digits, scale) }, events)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back_as_they_were((numbers, rows) in numbers()) {
+            let column = PathColumn::of_numbers(numbers.clone(), rows);
+            if let Some(compact) = Compact::of(&column) {
+                let PathColumn::Numbers(widened) = compact.widened() else { panic!("{compact:?}") };
+                prop_assert_eq!(&*widened.numbers, &numbers);
+                prop_assert_eq!(widened.rows(), rows);
+                prop_assert!(compact.held_bytes() * 2 <= column.held_bytes() + numbers.values.len());
+            } else {
+                let span = numbers.values.iter().max().unwrap().checked_sub(*numbers.values.iter().min().unwrap());
+                prop_assert!(span.is_none_or(|span| span > i64::from(u32::MAX)));
+            }
+        }
+
+        #[test]
+        fn times_come_back_as_they_were(
+            first in any::<u32>(), steps in vec(prop_oneof![0..100u64, 0..1u64 << 33], 0..50), least in any::<u32>()
+        ) {
+            let mut instant = u64::from(first);
+            let instants: Vec<[u8; 8]> = steps.iter().map(|step| { instant += step; instant.to_le_bytes() }).collect();
+            let arrivals: Vec<[u8; 8]> = steps.iter().map(|step| (u64::from(least) + step % 1000).to_le_bytes()).collect();
+            let times = OwnTimes { instants, arrivals };
+            if let Some(compact) = CompactTimes::of(&times) {
+                let widened = compact.widened();
+                prop_assert_eq!(widened.instants, times.instants);
+                prop_assert_eq!(widened.arrivals, times.arrivals);
+            } else {
+                prop_assert!(steps.iter().any(|step| *step > u64::from(u32::MAX)));
+            }
+        }
+    }
+
+    #[test]
+    fn codes_come_back_as_they_were_in_as_few_bytes_as_they_take() {
+        for (entries, bytes) in
+            [(1u32, Some(1)), (256, Some(1)), (257, Some(2)), (65_536, Some(2)), (65_537, None)]
+        {
+            let codes: Vec<u32> = (0..100_000).map(|row| row % entries).collect();
+            let dictionary = Arc::new(Dictionary::new(vec![b'7'; entries as usize], (1..=entries).collect()));
+            let compact =
+                Compact::of(&PathColumn::Coded(Coded::new(Some(codes.clone()), dictionary.clone())));
+            let held = compact
+                .as_ref()
+                .map(|compact| (compact.held_bytes() - dictionary.held_bytes()) / codes.len());
+            assert_eq!(held, bytes, "{entries}");
+            if let Some(compact) = compact {
+                assert_eq!(compact.widened().coded().unwrap().codes(), Some(&*codes));
+            }
+        }
+    }
+
+    #[test]
+    fn what_takes_no_less_stays_as_it_is() {
+        let each_its_own = Coded::new(None, Arc::new(Dictionary::new(vec![b'7'; 10], (1..=10).collect())));
+        assert!(Compact::of(&PathColumn::Coded(each_its_own)).is_none());
+        assert!(Compact::of(&PathColumn::Nothing).is_none());
+        let apart = Numbers { values: vec![i64::MIN, i64::MAX], ..Numbers::default() };
+        assert!(Compact::of(&PathColumn::of_numbers(apart, 2)).is_none());
+    }
+}

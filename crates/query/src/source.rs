@@ -82,6 +82,7 @@ pub trait Source: Send {
 /// What a query will read of blocks in columns, as far as it is known in advance.
 pub struct Interest {
     pub(crate) paths: Vec<Path>,
+    pub(crate) reads_times: bool,
     pub(crate) reads_statistics: bool,
     pub(crate) may_pass: BlockTest,
 }
@@ -90,9 +91,9 @@ pub struct Interest {
 type BlockTest = Box<dyn FnMut(&dyn Block) -> bool + Send>;
 
 impl Interest {
-    /// The paths whose values are read first, each as a list of keys as documents spell them.
-    pub fn paths(&self) -> &[Box<[Box<str>]>] {
-        &self.paths
+    /// The frames that will be read of a block, as far as that is known, in ascending order.
+    pub fn frames_of(&self, columns: &ColumnBlock) -> Vec<u32> {
+        columns.frames_at(&self.paths, self.reads_times)
     }
 
     /// Whether statistics are read before a block is opened.

@@ -144,8 +144,13 @@ impl Group {
 
     /// Whether a frame holds any of the events' instants or arrival numbers.
     pub fn has_times_in(&self, frame: u32) -> bool {
+        self.frames_of_times().any(|own| own == frame)
+    }
+
+    /// The frames that hold the events' instants and arrival numbers.
+    pub fn frames_of_times(&self) -> impl Iterator<Item = u32> {
         let Directory { instants, arrivals, .. } = &self.directory;
-        [&instants.multiples, arrivals].into_iter().filter_map(Ints::part).any(|part| part.frame == frame)
+        [&instants.multiples, arrivals].into_iter().filter_map(Ints::part).map(|part| part.frame)
     }
 
     /// The stored size of parts: in a compressed frame, their share of it.

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use tamias_query::Instant;
 use tamias_store::{Block, Direction, Key, Times};
 
+use crate::blocks::StoredColumns;
 use crate::column_cache::{Turn, points_max};
 use crate::damage::instant;
-use crate::source::StoredColumns;
 use crate::{ReadError, Snapshot, Store};
 
 /// The permanent id of an event: its instant and its arrival number. Ids sort in the order of query results.

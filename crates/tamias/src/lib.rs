@@ -38,6 +38,7 @@
 //! - A program that logs through `tracing` stores its log with the crate `tamias-tracing` of the same repository.
 //! - `docs/query-language.md` in the repository describes the language.
 
+mod blocks;
 mod codec;
 mod column_cache;
 mod damage;
@@ -45,11 +46,13 @@ mod deep;
 mod deletion;
 mod event;
 mod gathered;
+mod groups;
 mod housekeeping;
 mod import;
 mod ingest;
 mod keys;
 mod merge;
+mod read_ahead;
 mod request;
 mod snapshot;
 mod source;

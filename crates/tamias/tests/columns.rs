@@ -297,12 +297,45 @@ fn the_times_of_events_are_read_only_where_they_make_a_difference() {
         "select count(distinct(Customer)) from stream",
         "select count(*) from stream where @Level = 'Error'",
         "select count(*), sum(Elapsed) from stream where Customer = 'c7'",
+        // In a block whose events have none of others between them, the place in it tells which comes first.
+        "select min(Customer) from stream",
+        "select first(Elapsed), last(Customer) from stream group by @Level",
+        "select count(*) from stream group by Customer",
+        "select mean(Elapsed) from stream where Elapsed > 200 group by Customer, @Level",
     ] {
         assert_eq!(ask(Some(times), text), ask(None, text), "{text}");
         assert!(ask(None, text).is_ok());
     }
-    // The first event that has the least value is told by its time.
-    assert!(ask(Some(times), "select min(Customer) from stream").is_err());
+    assert!(ask(Some(times), "select count(*) from stream group by time(1s)").is_err());
+}
+
+#[test]
+fn of_blocks_with_events_between_each_other_groups_are_in_the_order_of_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    // Each block has the events of every third second, and its first ones are of groups that others begin earlier.
+    for block in [2u64, 0, 1] {
+        let event = |n: u64| {
+            let (second, group) = (3 * n + block, (3 * n + block) / 4 % 50);
+            format!(
+                r#"{{"@t":"2024-05-29T10:{:02}:{:02}Z","n":{second},"g":"g{group}"}}"#,
+                second / 60,
+                second % 60
+            )
+        };
+        store.append((0..200).map(event)).unwrap();
+        store.seal().unwrap();
+    }
+    assert_eq!(store.info().unwrap().segments.len(), 3);
+    let told = |text: &str| -> Vec<String> {
+        let rows = store.query(text).unwrap();
+        rows.map(|row| String::from_utf8(row.unwrap().get(0).unwrap().json().unwrap().to_vec()).unwrap())
+            .collect()
+    };
+    let groups: Vec<String> = (0..50).map(|group| format!("\"g{group}\"")).collect();
+    assert_eq!(told("select g, count(*) from stream group by g"), groups);
+    let firsts: Vec<String> = (0..50).map(|group| (4 * group).to_string()).collect();
+    assert_eq!(told("select first(n) from stream group by g"), firsts);
 }
 
 #[test]

@@ -349,13 +349,13 @@ impl ColumnBlock {
         Ok(self.keep(path, at))
     }
 
-    /// The frames that are read for what stands at some paths.
-    pub fn frames_at(&self, paths: &[Box<[Box<str>]>]) -> Vec<u32> {
-        let frames = paths.iter().flat_map(|path| {
-            let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-            self.decoded.group.frames_at(&keys)
-        });
-        let mut frames: Vec<u32> = frames.collect();
+    /// The frames that are read for what stands at some paths, and for the times, in ascending order.
+    pub(crate) fn frames_at(&self, paths: &[Path], and_times: bool) -> Vec<u32> {
+        let group = &self.decoded.group;
+        let mut frames: Vec<u32> = paths.iter().flat_map(|path| group.frames_at(&keys_of(path))).collect();
+        if and_times {
+            frames.extend(group.frames_of_times());
+        }
         frames.sort_unstable();
         frames.dedup();
         frames

@@ -33,6 +33,7 @@ pub(crate) fn groups<'p>(
     let feed = Feed {
         source,
         group: Vec::new().into_iter(),
+        is_alone: false,
         handed: 0,
         is_settled: false,
         is_over: false,
@@ -131,8 +132,8 @@ impl<'g, 'p> Intake<'g, 'p> {
 
     /// Takes the rows of the next block: whether there was one, and another may be wanted.
     fn take_block(&mut self, feed: &Mutex<Feed<'_>>, worker: &mut Worker, stats: &mut Stats) -> bool {
-        let Some((number, block)) = lock(feed).next() else { return false };
-        match self.take(&*block, worker, stats).and_then(|()| self.share()) {
+        let Some(Handed { number, block, is_alone }) = lock(feed).next() else { return false };
+        match self.take(&*block, is_alone, worker, stats).and_then(|()| self.share()) {
             Ok(()) => {
                 let plan = self.run.plan;
                 if with_groups(&mut self.own, self.all, |groups| groups.is_settled(plan)) {
@@ -148,12 +149,19 @@ impl<'g, 'p> Intake<'g, 'p> {
     }
 
     /// Takes what is known of a block, or else its rows.
-    fn take(&mut self, block: &dyn Block, worker: &mut Worker, stats: &mut Stats) -> Result<(), ExecError> {
+    fn take(
+        &mut self,
+        block: &dyn Block,
+        is_alone: bool,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
         let Intake { run, own, all, columns } = self;
         let (run, control) = (*run, run.control);
         control.check()?;
         let count = block.len();
-        let Pruned { part, all_pass, statistics } = worker.prune(block, stats)?;
+        let Pruned { mut part, all_pass, statistics } = worker.prune(block, stats)?;
+        part.is_alone = is_alone;
         if part.events.is_empty() {
             return Ok(());
         }
@@ -203,6 +211,8 @@ struct Feed<'s> {
     source: &'s mut dyn Source,
     /// What is left of the present group.
     group: std::vec::IntoIter<Arc<dyn Block>>,
+    /// Whether the group was a single block.
+    is_alone: bool,
     /// How many blocks have been handed out.
     handed: u64,
     /// Whether no other group is wanted.
@@ -212,19 +222,31 @@ struct Feed<'s> {
     failure: Option<(u64, ExecError)>,
 }
 
+/// A block that is handed out.
+struct Handed {
+    /// How many were handed out with it.
+    number: u64,
+    block: Arc<dyn Block>,
+    /// Whether no other block has events between its own.
+    is_alone: bool,
+}
+
 impl Feed<'_> {
-    /// The next block and its number.
-    fn next(&mut self) -> Option<(u64, Arc<dyn Block>)> {
+    /// The next block.
+    fn next(&mut self) -> Option<Handed> {
         while !self.is_over {
             if let Some(block) = self.group.next() {
                 self.handed += 1;
-                return Some((self.handed, block));
+                return Some(Handed { number: self.handed, block, is_alone: self.is_alone });
             }
             if self.is_settled {
                 break;
             }
             match self.source.next_group() {
-                Ok(Some(group)) => self.group = group.into_iter(),
+                Ok(Some(group)) => {
+                    self.is_alone = group.len() == 1;
+                    self.group = group.into_iter();
+                }
                 Ok(None) => self.is_over = true,
                 Err(error) => self.fail(self.handed + 1, ExecError::Source(error)),
             }

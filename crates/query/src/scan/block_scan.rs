@@ -72,11 +72,13 @@ pub(crate) struct Part {
     pub(super) number: u64,
     /// What is known of all of them.
     pub(super) settled: Settled,
+    /// Whether no other block has events between those of the block.
+    pub(crate) is_alone: bool,
 }
 
 impl Part {
     pub(super) fn unsettled(events: Range<usize>, number: u64) -> Part {
-        Part { events, number, settled: Settled::default() }
+        Part { events, number, settled: Settled::default(), is_alone: false }
     }
 
     /// The place of the `number`th of them in a direction.

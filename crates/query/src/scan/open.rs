@@ -23,7 +23,7 @@ pub(crate) fn open<'s>(
     if let Some(plan) = worker.columns.clone()
         && let Some(columns) = block.columns().map_err(ExecError::Source)?
     {
-        match ColumnScan::new(plan, run, columns, part, position.clone())? {
+        match ColumnScan::new(plan, run, (columns, block.range().0), part, position.clone())? {
             Ok(Some(scan)) => return Ok(Some(Box::new(scan))),
             Ok(None) => {}
             Err(error) => {

@@ -73,7 +73,8 @@ impl Worker {
 
     /// What is read of blocks in columns; none where documents have to be looked at.
     pub(crate) fn interest(&self, plan: &Plan, control: &Control) -> Option<Interest> {
-        let paths = self.columns.as_ref()?.first_paths();
+        let columns = self.columns.as_ref()?;
+        let (paths, reads_times) = (columns.paths_ahead(plan), columns.reads_times());
         let pushdown = plan.pushdown.as_ref().filter(|_| self.pruner.is_some());
         let mut pruner = pushdown.map(|pushdown| Pruner::new(pushdown, self.now, &control.interrupt));
         let reads_statistics = pruner.as_ref().is_some_and(Pruner::names_keys);
@@ -82,7 +83,7 @@ impl Worker {
             let statistics = if reads_statistics { Statistics::with_deleted(block) } else { None };
             pruner.of(block, statistics.as_ref()).is_ok_and(|verdict| verdict.passes != Some(false))
         };
-        Some(Interest { paths, reads_statistics, may_pass: Box::new(may_pass) })
+        Some(Interest { paths, reads_times, reads_statistics, may_pass: Box::new(may_pass) })
     }
 
     /// Which events of a block may pass.
@@ -113,6 +114,6 @@ impl Worker {
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Ok(Pruned { part: Part { events, number, settled }, all_pass, statistics })
+        Ok(Pruned { part: Part { events, number, settled, is_alone: false }, all_pass, statistics })
     }
 }

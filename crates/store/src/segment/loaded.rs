@@ -12,8 +12,10 @@ use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, HEADER_BYTES, Index, Part, checksum, part};
 use crate::io::{Directory, File, Mapping, NameKind};
 
-/// Parts this close are read together: the system reads whole pages.
-const PAGE_BYTES: u64 = 4096;
+/// Parts this close are read together.
+///
+/// HEURISTIC: a request takes as long as so many bytes more of one that is made anyway.
+const CLOSE_BYTES: u64 = 16 << 10;
 
 /// An open segment: its index, and its bytes within reach.
 pub(crate) struct Loaded {
@@ -267,7 +269,7 @@ impl Loaded {
         ranges.sort_unstable_by_key(|range| range.start);
         let mut together = 0..0;
         for range in ranges {
-            if range.start <= together.end + PAGE_BYTES {
+            if range.start <= together.end + CLOSE_BYTES {
                 together.end = range.end;
                 continue;
             }

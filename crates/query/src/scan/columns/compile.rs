@@ -2,11 +2,12 @@
 
 use super::best::{Beginning, Best};
 use super::of_array::{Array, asks_of_arrays};
+use super::standing::TimesAsked;
 use crate::chunk::Form;
 use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
-use crate::plan::{Aggregate, Events, Output as PlanOutput, Plan};
+use crate::plan::{Aggregate, Events, Key, Output as PlanOutput, Plan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tamias_json::write_json_string;
@@ -30,8 +31,7 @@ pub(crate) struct ColumnPlan {
     pub(super) beginning: Option<Beginning>,
     /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
     pub(super) rows_max: Option<usize>,
-    /// Whether it makes a difference when events happened.
-    pub(super) needs_times: bool,
+    pub(super) times: TimesAsked,
 }
 
 /// The collection whose elements are the rows.
@@ -99,15 +99,21 @@ impl ColumnPlan {
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
-        let (wants, needs_times) = match &plan.output {
-            PlanOutput::Rows { .. } => (Wanted::Rows, true),
+        let (wants, times) = match &plan.output {
+            PlanOutput::Rows { .. } => (Wanted::Rows, TimesAsked::Instants),
             PlanOutput::Groups(grouping) => {
                 let has_order = |of: &Aggregate| of.function.depends_on_order();
-                let needs_times = exprs_need_event
-                    || !grouping.keys.is_empty()
-                    || grouping.aggregates.iter().any(has_order);
+                let is_interval = |key: &Key| matches!(key, Key::Time(_));
+                let times = if exprs_need_event || grouping.keys.iter().any(is_interval) {
+                    TimesAsked::Instants
+                } else if !grouping.keys.is_empty() || grouping.aggregates.iter().any(has_order) {
+                    TimesAsked::Order
+                } else {
+                    TimesAsked::Nothing
+                };
                 let counts = outputs.iter().all(|output| output.form == Form::Nothing);
-                (if counts && !needs_times { Wanted::Count } else { Wanted::Block }, needs_times)
+                let is_count = counts && times == TimesAsked::Nothing;
+                (if is_count { Wanted::Count } else { Wanted::Block }, times)
             }
         };
         let asks_of_arrays = unnest.is_some()
@@ -124,7 +130,7 @@ impl ColumnPlan {
             wants,
             beginning,
             rows_max,
-            needs_times,
+            times,
         })
     }
 
@@ -146,16 +152,21 @@ impl ColumnPlan {
         }
     }
 
-    /// The paths of the condition, or of all else where there is none: what it does not let pass is not read.
-    pub(crate) fn first_paths(&self) -> Vec<Path> {
+    /// The paths that are read of a block once events of it may pass; without those of rows that are sorted, of which few blocks have any in the end.
+    pub(crate) fn paths_ahead(&self, plan: &Plan) -> Vec<Path> {
+        let has_few_rows = matches!(&plan.output, PlanOutput::Rows { sort, .. } if !sort.is_empty());
+        let outputs = self.outputs.iter().map(|output| &output.expr);
         let exprs: Vec<&Expr> = match &self.filter {
-            Some(filter) => vec![filter],
-            None => {
-                self.collection().into_iter().chain(self.outputs.iter().map(|output| &output.expr)).collect()
-            }
+            Some(filter) if has_few_rows && plan.limit.is_some() => vec![filter],
+            filter => filter.iter().chain(self.collection()).chain(outputs).collect(),
         };
         let slots: BTreeSet<usize> = exprs.into_iter().flat_map(slots_of).collect();
         slots.into_iter().filter_map(|slot| self.paths.get(slot).cloned()).collect()
+    }
+
+    /// Whether the times of events are read of all blocks.
+    pub(crate) fn reads_times(&self) -> bool {
+        self.times == TimesAsked::Instants
     }
 }
 

@@ -19,6 +19,7 @@ mod quotient;
 mod range;
 mod row_documents;
 mod some_rows;
+mod standing;
 mod texts;
 mod to_number;
 mod unnest;
@@ -29,7 +30,7 @@ pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, DecimalValues, Decimals, Form};
+use crate::chunk::{Columns, DecimalValues, Decimals, Form, Order};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -37,13 +38,13 @@ use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
-use crate::stored::Times;
 use crate::value::Value;
 use arithmetic::Reckoned;
 use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
 use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and};
 use found::{Passing, Values};
+use standing::Standing;
 use std::ops::Range;
 use std::sync::Arc;
 use whole::{gather, gather_decimals, set_column};
@@ -51,7 +52,7 @@ use whole::{gather, gather_decimals, set_column};
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
     plan: Arc<ColumnPlan>,
-    times: Times<'s>,
+    standing: Standing<'s>,
     found: Arc<Found>,
     position: Position,
     control: &'s Control,
@@ -60,23 +61,23 @@ pub(crate) struct ColumnScan<'s> {
 }
 
 impl<'s> ColumnScan<'s> {
-    /// A scan of a part of a block from a position on; none where columns cannot tell what is asked.
+    /// A scan of a part of a block, which begins at a place in time, from a position on; none where columns cannot tell what is asked.
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
         run: Run<'s>,
-        block: &'s ColumnBlock,
+        (block, begin): (&'s ColumnBlock, Order),
         part: &Part,
         position: Position,
     ) -> Told<Option<ColumnScan<'s>>> {
         let control = run.control;
-        let times = match plan.needs_times.then(|| block.times()).transpose() {
-            Ok(times) => times.unwrap_or_default(),
+        let standing = match Standing::of(block, begin, part.is_alone, plan.times) {
+            Ok(standing) => standing,
             Err(error) => return Ok(Err(error)),
         };
         if let Some(found) = position.found.clone() {
-            return Ok(Ok(Some(ColumnScan { plan, times, found, position, control, read_bytes: 0 })));
+            return Ok(Ok(Some(ColumnScan { plan, standing, found, position, control, read_bytes: 0 })));
         }
-        let mut evaluator = Evaluator::new(block, &plan.paths, times, control);
+        let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());
         drop(evaluator);
@@ -84,7 +85,7 @@ impl<'s> ColumnScan<'s> {
         Ok(found.map(|found| {
             let found = Arc::new(found?);
             let position = Position { found: Some(found.clone()), ..position };
-            Some(ColumnScan { plan, times, found, position, control, read_bytes })
+            Some(ColumnScan { plan, standing, found, position, control, read_bytes })
         }))
     }
 }
@@ -487,11 +488,13 @@ impl ColumnScan<'_> {
     /// Gives all rows, as columns of their own forms.
     fn give_block(&self, columns: &mut Columns) {
         let rows = &self.found.rows;
-        match (rows, &self.found.origins) {
-            (rows, _) if !self.plan.needs_times => columns.count_rows(rows.len()),
-            (Passing::All(all), None) => columns.begin_rows(self.times.orders(all.clone())),
-            (rows, _) => {
-                columns.begin_rows(rows.places().map(|row| self.times.order(self.found.event(row))));
+        match (self.standing, rows, &self.found.origins) {
+            (Standing::Anywhere, rows, _) => columns.count_rows(rows.len()),
+            (Standing::Timed(times), Passing::All(all), None) => {
+                columns.begin_rows(times.orders(all.clone()))
+            }
+            (standing, rows, _) => {
+                columns.begin_rows(rows.places().map(|row| standing.order(self.found.event(row))));
             }
         }
         for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
@@ -503,7 +506,7 @@ impl ColumnScan<'_> {
     fn give_rows(&self, count: usize, columns: &mut Columns) {
         let first = self.position.rows;
         let rows = self.found.rows.portion(first, count);
-        columns.begin_rows(rows.iter().map(|row| self.times.order(self.found.event(*row))));
+        columns.begin_rows(rows.iter().map(|row| self.standing.order(self.found.event(*row))));
         for (column, values) in self.found.outputs.iter().enumerate() {
             push_values(values, &rows, first, column, columns);
         }

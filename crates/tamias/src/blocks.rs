@@ -1,0 +1,364 @@
+//! The blocks of a snapshot, as the query engine sees them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use tamias_query::{
+    Block, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, SourceError, Times,
+};
+use tamias_store::{BlockId, Key, OwnedTimes, Parts};
+
+use crate::codec;
+use crate::column_cache::{Cached, Turn};
+use crate::{LeftOut, ReadError};
+
+/// A block as the query engine sees it, and once more if it is in columns.
+pub(crate) type SharedBlock = (Arc<dyn Block>, Option<Arc<StoredColumns>>);
+
+/// Hands a block of the store to the query engine. What it is known by goes to `turn`, damage to `left_out` if the query goes past it, and whether a query
+/// opens it to `openings`.
+pub(crate) fn share(
+    block: tamias_store::Block,
+    turn: &Turn,
+    left_out: Option<&LeftOut>,
+    openings: &Arc<AtomicUsize>,
+) -> SharedBlock {
+    let left_out = left_out.cloned();
+    let columns = match block.columns_of_all() {
+        Some((parts, deleted)) => Some((parts.clone(), deleted)),
+        None => block.columns().map(|parts| (parts.clone(), Vec::new())),
+    };
+    match columns {
+        None => {
+            let kept = block.id().map(|id| Kept::new(id, turn));
+            (Arc::new(TextBlock { block, kept, left_out }), None)
+        }
+        Some((parts, deleted)) => {
+            let mut columns = StoredColumns::new(block, parts, turn, left_out);
+            columns.deleted = deleted;
+            columns.openings = openings.clone();
+            let columns = Arc::new(columns);
+            (columns.clone(), Some(columns))
+        }
+    }
+}
+
+/// Takes note of damage that the query shall go past.
+fn leave_out(error: tamias_store::ReadError, left_out: Option<&LeftOut>) -> Result<(), SourceError> {
+    match (error, left_out) {
+        (tamias_store::ReadError::Damaged(damage), Some(left_out)) => {
+            left_out.add(damage);
+            Ok(())
+        }
+        (error, _) => Err(ReadError::of_store(error).into()),
+    }
+}
+
+/// The range of a block, as the query engine has it.
+fn order_range((first, last): (Key, Key)) -> ((u64, u64), (u64, u64)) {
+    ((first.instant, first.arrival), (last.instant, last.arrival))
+}
+
+/// A block of text, as the query engine sees it.
+struct TextBlock {
+    block: tamias_store::Block,
+    /// Nothing is kept of a block that is not always the same.
+    kept: Option<Kept>,
+    /// Takes the damage that the query goes past; it fails where there is none to take it.
+    left_out: Option<LeftOut>,
+}
+
+impl Block for TextBlock {
+    fn len(&self) -> usize {
+        self.block.len()
+    }
+
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        order_range(self.block.range())
+    }
+
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        match self.block.times() {
+            Ok(times) => Ok(Some(Times { instants: times.instants, arrivals: times.arrivals })),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
+        }
+    }
+
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        match self.block.documents() {
+            Ok(documents) => Ok(Some(Documents { bytes: documents.bytes, ends: documents.ends })),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
+        }
+    }
+
+    fn places(&self) -> Option<Arc<Places>> {
+        self.kept.as_ref().map(|kept| kept.cached.places().clone())
+    }
+
+    fn statistics(&self) -> Option<&[u8]> {
+        self.block.statistics()
+    }
+}
+
+/// What is kept of a block. The cache is told once the block is done with.
+struct Kept {
+    id: BlockId,
+    cached: Arc<Cached>,
+    turn: Turn,
+}
+
+impl Kept {
+    fn new(id: BlockId, turn: &Turn) -> Kept {
+        Kept { id, cached: turn.get(id), turn: turn.clone() }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if !self.cached.is_empty() {
+            self.turn.note(self.id, &self.cached);
+        }
+    }
+}
+
+/// A block in columns, as the query engine sees it. What is decoded of it stays in the store's cache.
+pub(crate) struct StoredColumns {
+    block: tamias_store::Block,
+    parts: tamias_store::ColumnBlock,
+    kept: Kept,
+    columns: OnceLock<ColumnBlock>,
+    /// Places of deleted events among those of the columns: the block is what stays.
+    deleted: Vec<Range<u32>>,
+    /// The times of what stays, where events are deleted.
+    times: OnceLock<OwnedTimes>,
+    left_out: Option<LeftOut>,
+    /// How many blocks of its source a query has opened, and whether it is one of them.
+    openings: Arc<AtomicUsize>,
+    is_opened: AtomicBool,
+}
+
+/// Reads frames as parts of a block.
+struct PartFrames(tamias_store::ColumnBlock);
+
+impl ReadFrame for PartFrames {
+    fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
+        match self.0.part(&codec::frame_name(number)) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(tamias_store::ReadError::Damaged(self.0.damage("it lacks a frame")).into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn times_fit(&self, times: Times<'_>) -> bool {
+        self.0.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
+    }
+
+    fn documents_fit(&self, documents: Documents<'_>) -> bool {
+        self.0.documents_fit(tamias_store::Documents { bytes: documents.bytes, ends: documents.ends })
+    }
+}
+
+impl StoredColumns {
+    pub(crate) fn new(
+        block: tamias_store::Block,
+        parts: tamias_store::ColumnBlock,
+        turn: &Turn,
+        left_out: Option<LeftOut>,
+    ) -> StoredColumns {
+        StoredColumns {
+            kept: Kept::new(parts.id(), turn),
+            block,
+            parts,
+            columns: OnceLock::new(),
+            deleted: Vec::new(),
+            times: OnceLock::new(),
+            left_out,
+            openings: Arc::default(),
+            is_opened: AtomicBool::new(false),
+        }
+    }
+
+    /// The documents, put together if they are not there.
+    pub(crate) fn own_documents(&self) -> Result<Documents<'_>, tamias_store::ReadError> {
+        if let Ok(documents) = self.open()?.documents() {
+            return Ok(documents);
+        }
+        // The store tells best what is damaged.
+        let documents = self.block.documents()?;
+        Ok(Documents { bytes: documents.bytes, ends: documents.ends })
+    }
+
+    /// One document; put together without the others, unless many are asked for one by one.
+    pub(crate) fn document(&self, index: usize) -> Result<Cow<'_, [u8]>, tamias_store::ReadError> {
+        let columns = self.open()?;
+        if columns.has_documents() || self.kept.cached.ask_for_document(self.block.len()) {
+            columns.decoded().documents_are_asked_for();
+            let Documents { bytes, ends } = self.own_documents()?;
+            let documents = tamias_store::Documents { bytes, ends };
+            return Ok(documents.get(index).map(Cow::Borrowed).unwrap_or_default());
+        }
+        match columns.document(index) {
+            Ok(document) => Ok(Cow::Owned(document)),
+            // The store tells best what is damaged.
+            Err(_) => Ok(self.block.document(index)?.unwrap_or_default()),
+        }
+    }
+
+    /// When the events happened, and in which order they came.
+    pub(crate) fn event_times(&self) -> Result<tamias_store::Times<'_>, tamias_store::ReadError> {
+        match self.open()?.times() {
+            Ok(times) => Ok(tamias_store::Times { instants: times.instants, arrivals: times.arrivals }),
+            // The store tells best what is damaged.
+            Err(_) => self.block.times(),
+        }
+    }
+
+    /// Whether its directory need not be waited for, as far as is known.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        self.kept.cached.decoded().is_some() || self.parts.is_in_memory(codec::DIRECTORY)
+    }
+
+    /// Asks the medium for what is read first, unless it is at hand: the directory only if columns are read, too.
+    pub(crate) fn ask_for_first(&self, interest: &Interest, reads_columns: bool) {
+        if self.is_at_hand() {
+            return;
+        }
+        let directory = reads_columns.then_some(codec::DIRECTORY);
+        let statistics = interest.reads_statistics().then_some(codec::STATISTICS);
+        let names: Vec<String> = directory.into_iter().chain(statistics).map(str::to_owned).collect();
+        self.parts.expect(&names);
+    }
+
+    /// Asks the medium for the columns that are read, if events may pass.
+    pub(crate) fn ask_for_columns(&self, interest: &mut Interest) {
+        // What cannot be read is told when it is needed.
+        if interest.may_pass(self)
+            && let Ok(columns) = self.opened()
+        {
+            let frames = interest.frames_of(columns);
+            self.parts.expect(&frames.into_iter().map(codec::frame_name).collect::<Vec<_>>());
+        }
+    }
+
+    /// Reads the statistics.
+    pub(crate) fn read_statistics(&self) {
+        self.statistics_of_all();
+    }
+
+    fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
+        if !self.is_opened.swap(true, Relaxed) {
+            self.openings.fetch_add(1, Relaxed);
+        }
+        self.opened()
+    }
+
+    fn opened(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
+        }
+        let frames = Box::new(PartFrames(self.parts.clone()));
+        let columns = match self.kept.cached.decoded() {
+            Some(decoded) => ColumnBlock::sharing(decoded, frames),
+            None => {
+                let damaged = |found| tamias_store::ReadError::Damaged(self.parts.damage(found));
+                let directory =
+                    self.parts.part(codec::DIRECTORY)?.ok_or_else(|| damaged("it lacks a directory"))?;
+                let columns =
+                    ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
+                codec::fits(columns.len(), columns.document_bytes(), &self.parts).map_err(damaged)?;
+                self.kept.cached.keep(columns.decoded());
+                columns
+            }
+        };
+        let columns = || columns.in_turn(self.kept.turn.number).without(self.deleted.clone());
+        Ok(self.columns.get_or_init(columns))
+    }
+
+    /// Those of the events that are not deleted.
+    fn staying(&self, times: Times<'_>) -> OwnedTimes {
+        let Times { instants, arrivals } = times;
+        let (mut staying, mut next) = (OwnedTimes::default(), 0);
+        let end = instants.len() as u32;
+        for deleted in self.deleted.iter().chain([&(end..end)]) {
+            let stay = next..deleted.start as usize;
+            staying.instants.extend_from_slice(instants.get(stay.clone()).unwrap_or_default());
+            staying.arrivals.extend_from_slice(arrivals.get(stay).unwrap_or_default());
+            next = deleted.end as usize;
+        }
+        staying
+    }
+
+    fn statistics_of_all(&self) -> &[u8] {
+        self.kept.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics()))
+    }
+
+    /// The reason why columns could not be read, as the store says it.
+    fn reason(&self, error: ColumnError) -> Result<tamias_store::ReadError, SourceError> {
+        match error {
+            ColumnError::Decode(error) => {
+                Ok(tamias_store::ReadError::Damaged(self.parts.damage(codec::found(error))))
+            }
+            ColumnError::Read(error) => error.downcast::<tamias_store::ReadError>().map(|error| *error),
+            other => Err(other.into()),
+        }
+    }
+}
+
+impl Block for StoredColumns {
+    fn len(&self) -> usize {
+        self.block.len()
+    }
+
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        order_range(self.block.range())
+    }
+
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        let columns = match self.open() {
+            Ok(columns) => columns,
+            Err(error) => return leave_out(error, self.left_out.as_ref()).map(|()| None),
+        };
+        match columns.times() {
+            Ok(times) if self.deleted.is_empty() => Ok(Some(times)),
+            Ok(times) => {
+                let OwnedTimes { instants, arrivals } = self.times.get_or_init(|| self.staying(times));
+                Ok(Some(Times { instants, arrivals }))
+            }
+            Err(error) => self.leave_out(error).map(|()| None),
+        }
+    }
+
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        let documents = match self.deleted.is_empty() {
+            true => self.own_documents(),
+            false => self.block.documents().map(|all| Documents { bytes: all.bytes, ends: all.ends }),
+        };
+        match documents {
+            Ok(documents) => Ok(Some(documents)),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
+        }
+    }
+
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        match self.open() {
+            Ok(columns) => Ok(Some(columns)),
+            // The documents are tried next, and found damaged likewise.
+            Err(tamias_store::ReadError::Damaged(_)) if self.left_out.is_some() => Ok(None),
+            Err(error) => Err(ReadError::of_store(error).into()),
+        }
+    }
+
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        leave_out(self.reason(error)?, self.left_out.as_ref())
+    }
+
+    fn statistics(&self) -> Option<&[u8]> {
+        self.deleted.is_empty().then(|| self.statistics_of_all())
+    }
+
+    fn statistics_with_deleted(&self) -> Option<&[u8]> {
+        (!self.deleted.is_empty()).then(|| self.statistics_of_all())
+    }
+}

@@ -1,0 +1,64 @@
+//! The groups of blocks that a query reads of a snapshot, in their order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use tamias_query::SourceError;
+use tamias_store::Groups;
+
+use crate::blocks::{SharedBlock, StoredColumns, share};
+use crate::column_cache::Turn;
+use crate::{LeftOut, ReadError};
+
+/// Blocks whose times overlap.
+pub(crate) type Group = Vec<SharedBlock>;
+
+/// Reads one group after another.
+pub(crate) struct GroupReader {
+    groups: Groups,
+    turn: Turn,
+    left_out: Option<LeftOut>,
+    /// How many of the blocks in columns a query has opened.
+    openings: Arc<AtomicUsize>,
+}
+
+impl GroupReader {
+    pub(crate) fn new(groups: Groups, turn: Turn) -> GroupReader {
+        GroupReader { groups, turn, left_out: None, openings: Arc::default() }
+    }
+
+    /// The same without the damaged blocks, which `left_out` will tell of.
+    pub(crate) fn past_damage(self, left_out: LeftOut) -> GroupReader {
+        GroupReader { groups: self.groups.skip_damaged(), left_out: Some(left_out), ..self }
+    }
+
+    /// Whether it goes past damage.
+    pub(crate) fn goes_past_damage(&self) -> bool {
+        self.left_out.is_some()
+    }
+
+    /// How many of the blocks in columns a query has opened so far.
+    pub(crate) fn openings(&self) -> usize {
+        self.openings.load(Relaxed)
+    }
+
+    /// The next group; `None` after the last.
+    pub(crate) fn read(&mut self) -> Result<Option<Group>, SourceError> {
+        let told = self.groups.left_out().len();
+        let group = self.groups.next().transpose().map_err(ReadError::of_store)?;
+        let GroupReader { groups, turn, left_out, openings } = self;
+        if let Some(left_out) = left_out {
+            groups.left_out().iter().skip(told).for_each(|damage| left_out.add(damage.clone()));
+        }
+        let shared = |block| share(block, turn, left_out.as_ref(), openings);
+        Ok(group.map(|blocks| blocks.into_iter().map(shared).collect()))
+    }
+}
+
+/// Of more blocks of a group the directories would take much memory at once.
+const BLOCKS_AHEAD_MAX: usize = 16;
+
+/// The first blocks of a group that are in columns: those that are read ahead.
+pub(crate) fn in_columns(group: &[SharedBlock]) -> impl Iterator<Item = &Arc<StoredColumns>> {
+    group.iter().filter_map(|(_, columns)| columns.as_ref()).take(BLOCKS_AHEAD_MAX)
+}

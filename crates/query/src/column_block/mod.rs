@@ -3,6 +3,8 @@
 mod array_column;
 mod coded;
 mod decoded;
+mod kept_columns;
+mod of_texts;
 mod path_column;
 mod piece_column;
 
@@ -11,6 +13,7 @@ pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
 pub use decoded::{DecodedColumns, OwnDocuments};
 use decoded::{OwnTimes, lock};
+pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
 

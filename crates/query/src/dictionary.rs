@@ -58,6 +58,12 @@ impl Dictionary {
         Some(Dictionary::new([&*self.bytes, &*other.bytes].concat(), ends.collect()))
     }
 
+    /// These texts behind an empty one.
+    pub(crate) fn behind_nothing(mut self) -> Dictionary {
+        self.ends.insert(0, 0);
+        self
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

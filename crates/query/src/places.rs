@@ -1,5 +1,6 @@
 //! The positions of the values of keys in a block of text, kept for later queries in eight bytes for each document and key.
 
+use crate::column_block::KeptColumns;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use tamias_json::search::Place;
 pub struct Places {
     by_key: Mutex<HashMap<Box<str>, Asked>>,
     held_bytes: AtomicUsize,
+    columns: KeptColumns,
 }
 
 /// A key that was searched for.
@@ -62,9 +64,24 @@ impl Places {
         Some(places)
     }
 
+    /// The columns that were made of the block.
+    pub(crate) fn columns(&self) -> &KeptColumns {
+        &self.columns
+    }
+
+    /// Takes note that there is room for what was kept.
+    pub fn settle(&self) {
+        self.columns.settle();
+    }
+
+    /// Drops the columns that were kept since there was room last.
+    pub fn drop_new(&self) {
+        self.columns.drop_new();
+    }
+
     /// The memory in use, in bytes, approximately.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes.load(Relaxed)
+        self.held_bytes.load(Relaxed) + self.columns.held_bytes()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Box<str>, Asked>> {

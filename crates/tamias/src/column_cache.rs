@@ -168,11 +168,13 @@ impl Turn {
         let mut has_room = entries.has_room(id, bytes, limit);
         if !has_room {
             cached.reduce(|decoded| decoded.made_before(self.number));
+            cached.places.drop_new();
             bytes = cached.held_bytes();
             has_room = entries.has_room(id, bytes, limit);
         }
         let used = entries.remove(id).map_or(0, |entry| entry.used).max(self.number);
         if has_room {
+            cached.places.settle();
             entries.insert(id, Entry { cached: cached.clone(), bytes, is_compact, used });
         }
         held_bytes.store(entries.bytes, Relaxed);

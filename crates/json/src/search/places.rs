@@ -77,12 +77,40 @@ impl Documents<'_> {
         self.find(isa, needle, &mut found);
         self.values(isa, needle, &found, &mut values);
         let mut offsets = Offsets::new();
-        let place = |(index, value): (usize, &Span)| match *value {
+        let place = |(index, value): (usize, &Span)| self.place(index, *value, name, &mut offsets);
+        values.iter().enumerate().map(place).collect()
+    }
+
+    /// The same for some of the documents, by their indices: each is searched by itself.
+    ///
+    /// ```
+    /// use tamias_json::Isa;
+    /// use tamias_json::search::{Documents, Needle, Place, Span};
+    ///
+    /// let bytes = b"{\"a\":1}\n{}\n{\"a\":[2]}\n";
+    /// let ends = [7u32, 10, 20].map(u32::to_le_bytes);
+    /// let documents = Documents::new(bytes, &ends).unwrap();
+    /// let places = documents.places_of(Isa::best(), &Needle::key("a").unwrap(), "a", &[2, 1]);
+    /// assert_eq!((places[0].nested(), places[1]), (Some(16..19), Place::ABSENT));
+    /// ```
+    pub fn places_of(&self, isa: Isa, needle: &Needle, name: &str, indices: &[u32]) -> Vec<Place> {
+        let mut values = vec![Span::Unsure; self.len()];
+        self.values_of(isa, needle, indices, &mut values);
+        let mut offsets = Offsets::new();
+        let place = |index: &u32| {
+            let value = values.get(*index as usize).copied().unwrap_or(Span::Absent);
+            self.place(*index as usize, value, name, &mut offsets)
+        };
+        indices.iter().map(place).collect()
+    }
+
+    /// The place of what a search has found in a document: a scan tells it where the search does not.
+    fn place(&self, index: usize, value: Span, name: &str, offsets: &mut Offsets) -> Place {
+        match value {
             Span::Absent => Place::ABSENT,
             Span::Value(start, end) => Place { start, length: end - start },
-            Span::Unsure => self.scanned(index, name, &mut offsets).unwrap_or(Place::UNKNOWN),
-        };
-        values.iter().enumerate().map(place).collect()
+            Span::Unsure => self.scanned(index, name, offsets).unwrap_or(Place::UNKNOWN),
+        }
     }
 
     /// The place in a document, by a scan of it.

@@ -3,6 +3,7 @@
 use super::array_column::ArrayColumn;
 use super::compact::{Compact, CompactTimes};
 use super::path_column::PathColumn;
+use crate::dictionary::Dictionary;
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -173,7 +174,7 @@ impl OwnDocuments {
 }
 
 /// What a path takes beside what its column holds: its place in a map with the column, and its keys, each with how long it is.
-fn path_bytes(path: &[Box<str>]) -> usize {
+pub(super) fn path_bytes(path: &[Box<str>]) -> usize {
     const PLACE_BYTES: usize = 256;
     PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
 }
@@ -255,6 +256,8 @@ impl DecodedColumns {
         rows: &[u32],
         turn: u64,
     ) -> Arc<PathColumn> {
+        let (ends, bytes) = texts.into_parts();
+        let texts = Dictionary::new(bytes.into_owned(), ends);
         let column = Arc::new(PathColumn::of_rows(texts, rows, self.group.events()));
         self.partly.keep(path, column.clone(), turn);
         column

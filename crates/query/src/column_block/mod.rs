@@ -4,6 +4,8 @@ mod array_column;
 mod coded;
 mod compact;
 mod decoded;
+mod kept_columns;
+mod of_texts;
 mod path_column;
 mod piece_column;
 
@@ -12,6 +14,7 @@ pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
 pub use decoded::{DecodedColumns, OwnDocuments};
 use decoded::{OwnTimes, lock};
+pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
 

@@ -4,7 +4,7 @@ use super::coded::{Coded, held_by_numbers};
 use super::piece_column::PieceColumn;
 use crate::dictionary::Dictionary;
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Mixed, Numbers, Texts};
+use tamias_shred::{AtPath, Mixed, Numbers};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -67,26 +67,28 @@ impl PathColumn {
                 PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes.into_owned(), ends)))
             }
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
-            AtPath::Mixed(mixed) => PathColumn::Mixed(MixedColumn::new(mixed, rows)),
+            AtPath::Mixed(Mixed { numbers, rows: others, texts }) => {
+                let (ends, bytes) = texts.into_parts();
+                let texts = Dictionary::new(bytes.into_owned(), ends);
+                PathColumn::Mixed(MixedColumn::new(numbers, others, texts, rows))
+            }
             AtPath::Pieces(pieces) => PathColumn::Pieces(PieceColumn::new(pieces)),
         }
     }
 
     /// Texts of some rows, of a block of so many. Entry 0 is that of the others.
-    pub(super) fn of_rows(texts: Texts<'_>, of: &[u32], rows: usize) -> PathColumn {
-        let (mut ends, bytes) = texts.into_parts();
-        ends.insert(0, 0);
+    pub(crate) fn of_rows(texts: Dictionary, of: &[u32], rows: usize) -> PathColumn {
         let mut codes = vec![0u32; rows];
-        for (entry, row) in (1..ends.len() as u32).zip(of) {
+        for (entry, row) in (1..).zip(of) {
             if let Some(code) = codes.get_mut(*row as usize) {
                 *code = entry;
             }
         }
-        PathColumn::Coded(Coded::new(Some(codes), Arc::new(Dictionary::new(bytes.into_owned(), ends))))
+        PathColumn::Coded(Coded::new(Some(codes), Arc::new(texts.behind_nothing())))
     }
 
     /// Whether it was made of some rows with these among them.
-    pub(super) fn tells(&self, rows: &[u32]) -> bool {
+    pub(crate) fn tells(&self, rows: &[u32]) -> bool {
         matches!(self, PathColumn::Coded(coded) if rows.iter().all(|row| coded.code(*row as usize) != 0))
     }
 
@@ -203,14 +205,13 @@ impl Others {
 }
 
 impl MixedColumn {
-    /// The column of a block of so many rows.
-    pub(super) fn new(mixed: Mixed, rows: usize) -> MixedColumn {
-        let (ends, bytes) = mixed.texts.into_parts();
-        let values = Coded::of_texts(Dictionary::new(bytes.into_owned(), ends));
+    /// The column of a block of so many rows: all values that are numbers, and the other rows that have a value, with its text.
+    pub(super) fn new(numbers: Numbers, others: Vec<u32>, texts: Dictionary, rows: usize) -> MixedColumn {
+        let values = Coded::of_texts(texts);
         let are_null =
             (0..values.dictionary.len() as u32).all(|entry| values.dictionary.get(entry) == b"null");
-        let others = Others { rows: mixed.rows, values, are_null };
-        MixedColumn { numbers: Arc::new(mixed.numbers), others, rows, coded: OnceLock::new() }
+        let others = Others { rows: others, values, are_null };
+        MixedColumn { numbers: Arc::new(numbers), others, rows, coded: OnceLock::new() }
     }
 
     /// The same of some rows, of which these are the numbers, by their places among them.

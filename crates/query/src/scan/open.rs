@@ -1,7 +1,7 @@
 //! Which scan a block gets: of its columns where they can tell what is asked, else of its documents.
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use super::columns::{ColumnScan, spelled};
+use super::columns::{BlockColumns, ColumnPlan, ColumnScan, TextColumns, spelled};
 use super::text::TextScan;
 use super::worker::Worker;
 use crate::error::ExecError;
@@ -21,9 +21,9 @@ pub(crate) fn open<'s>(
 ) -> Result<Option<Box<dyn BlockScan + 's>>, ExecError> {
     // The plan goes along with the worker, which a scan of documents needs as a whole.
     if let Some(plan) = worker.columns.clone()
-        && let Some(columns) = block.columns().map_err(ExecError::Source)?
+        && let Some(columns) = columns_of(block, &plan, &position)?
     {
-        match ColumnScan::new(plan, run, (columns, block.range().0), part, position.clone())? {
+        match ColumnScan::new(plan, run, (&columns, block.range().0), part, position.clone())? {
             Ok(Some(scan)) => return Ok(Some(Box::new(scan))),
             Ok(None) => {}
             Err(error) => {
@@ -35,6 +35,25 @@ pub(crate) fn open<'s>(
     let partial = partial(run, block)?;
     let scan = TextScan::new(run, worker, block, partial, part, statistics, position)?;
     Ok(scan.map(|scan| Box::new(scan) as Box<dyn BlockScan + 's>))
+}
+
+/// The columns of a block: stored ones, or, if queries before have asked for the same, those of its text.
+fn columns_of<'s>(
+    block: &'s dyn Block,
+    plan: &ColumnPlan,
+    position: &Position,
+) -> Result<Option<BlockColumns<'s>>, ExecError> {
+    if let Some(columns) = block.columns().map_err(ExecError::Source)? {
+        return Ok(Some(BlockColumns::Stored(columns)));
+    }
+    // A scan of documents goes on as one.
+    if !position.is_start() && position.found.is_none() {
+        return Ok(None);
+    }
+    let Some(kept) = block.places().filter(|kept| plan.is_told_by_text(kept)) else { return Ok(None) };
+    let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
+    let is_whole = [times.instants.len(), times.arrivals.len()] == [block.len(); 2];
+    Ok(is_whole.then(|| BlockColumns::Text(TextColumns::new(block, times, kept))))
 }
 
 /// Documents of a block in columns that have no more than the keys that groups are made of; none where all of them are to be put together.

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 use tamias_query::{
-    Block, ColumnBlock, Direction, Documents, Query, ReadFrame, Rows, RunOptions, Source, SourceError, Stats,
-    Times,
+    Block, ColumnBlock, Direction, Documents, Places, Query, ReadFrame, Rows, RunOptions, Source,
+    SourceError, Stats, Times,
 };
 use tamias_shred::Encoder;
 
@@ -24,6 +24,8 @@ pub(crate) struct MemoryBlock {
     arrivals: Vec<[u8; 8]>,
     statistics: Vec<u8>,
     columns: Option<Arc<ColumnBlock>>,
+    /// What queries keep of its documents.
+    places: Option<Arc<Places>>,
     /// Whether columns and statistics have events that were deleted.
     has_deleted: bool,
 }
@@ -84,6 +86,11 @@ impl MemoryBlock {
         let Ok(encoded) = encoded else { return self.clone() };
         let columns = ColumnBlock::open(&encoded.directory, Box::new(Frames(encoded.frames))).unwrap();
         MemoryBlock { columns: Some(Arc::new(columns)), statistics, ..self.clone() }
+    }
+
+    /// The block of text of which queries keep what they find.
+    pub(crate) fn kept(&self) -> MemoryBlock {
+        MemoryBlock { places: Some(Arc::default()), ..self.clone() }
     }
 
     /// The block in columns that have other events too, which are deleted: some stand by themselves, some several together, at the beginning and the end as well. What they
@@ -151,6 +158,9 @@ impl Block for MemoryBlock {
     fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
         Ok(self.columns.as_deref())
     }
+    fn places(&self) -> Option<Arc<Places>> {
+        self.places.clone()
+    }
     fn statistics(&self) -> Option<&[u8]> {
         (!self.has_deleted).then_some(&self.statistics)
     }
@@ -192,6 +202,12 @@ impl Memory {
         let group =
             |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
         Memory { groups: self.groups.iter().map(group).collect() }
+    }
+
+    /// The same events as text, of which queries keep what they find for those to come.
+    pub(crate) fn kept(&self) -> Memory {
+        let block = |block: &Arc<MemoryBlock>| Arc::new(block.kept());
+        Memory { groups: self.groups.iter().map(|group| group.iter().map(block).collect()).collect() }
     }
 
     /// The same events in columns that have deleted ones too.

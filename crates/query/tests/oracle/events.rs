@@ -58,6 +58,11 @@ impl Store {
         self.memory.in_columns().source(direction)
     }
 
+    /// The same events as text, of which queries keep what they find for those to come.
+    pub(crate) fn kept(&self) -> Memory {
+        self.memory.kept()
+    }
+
     pub(crate) fn source(&self, direction: Direction) -> Box<dyn Source> {
         self.memory.source(direction)
     }

@@ -15,18 +15,27 @@ pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     assert_eq!(columns, plain, "{text}, in columns");
     let (beside_deleted, _) = memory.beside_deleted().run(&query, RunOptions::default());
     assert_eq!(beside_deleted, plain, "{text}, in columns that have deleted events");
+    let kept = memory.kept();
+    for time in 1..=3 {
+        let (again, _) = kept.run(&query, RunOptions::default());
+        assert_eq!(again, plain, "{text}, over text, time {time}");
+    }
     let threads = NonZeroUsize::MIN.saturating_add(1);
     let (half, _) = memory.half_in_columns().run(&query, RunOptions { threads, ..RunOptions::default() });
     assert_eq!(half, plain, "{text}, half in columns, on two threads");
     stats
 }
 
-/// Runs queries one after another over the same columns, which keep what was decoded for those before.
+/// Runs queries one after another over the same columns, and over the same text, which keep what was decoded or found for those before.
 pub(crate) fn agree_in_turn(memory: &Memory, texts: &[&str]) {
-    let columns = memory.in_columns();
+    let (columns, kept) = (memory.in_columns(), memory.kept());
     for text in texts {
         let query = Query::prepare(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let (plain, _) = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() });
         assert_eq!(columns.run(&query, RunOptions::default()).0, plain, "{text}, after others");
+        for time in 1..=3 {
+            let (again, _) = kept.run(&query, RunOptions::default());
+            assert_eq!(again, plain, "{text}, over text, after others, time {time}");
+        }
     }
 }

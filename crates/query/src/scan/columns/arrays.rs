@@ -89,7 +89,7 @@ impl Evaluator<'_> {
                 let place = index.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO)?;
                 let place = u32::try_from(place.abs()).ok()?;
                 let keys: Vec<&str> = below.iter().map(AsRef::as_ref).collect();
-                let is_told = self.block.tells_elements(array.at, &keys);
+                let is_told = self.block.stored()?.tells_elements(array.at, &keys);
                 is_told.then(|| OfArray { array, asked: Asked::Nth { place, below: below.into() } })
             }
         }
@@ -97,6 +97,7 @@ impl Evaluator<'_> {
 
     /// The arrays at the path that an expression comes down to in this block, where columns tell their elements.
     fn array(&self, expr: &Expr) -> Option<Array> {
+        let block = self.block.stored()?;
         let readings = match expr {
             Expr::Path(readings) => readings.as_slice(),
             other => std::slice::from_ref(other),
@@ -105,7 +106,7 @@ impl Evaluator<'_> {
         for reading in readings {
             let Expr::Slot(slot) = reading else { return None };
             let path = self.paths.get(*slot)?;
-            match self.block.arrays_at(path) {
+            match block.arrays_at(path) {
                 AtArrays::Nothing => {}
                 AtArrays::Arrays(at) if only.is_none() && at.elements <= ELEMENTS_MAX => {
                     only = Some(Array { path: path.clone(), at });
@@ -122,9 +123,10 @@ impl Evaluator<'_> {
         for expr in exprs {
             collect_members(expr, self.paths.len(), &mut found)?;
         }
+        let block = self.block.stored()?;
         let is_told = |path: &Path| {
             let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-            self.block.tells_elements(of.at, &keys)
+            block.tells_elements(of.at, &keys)
         };
         found.iter().all(is_told).then_some(found)
     }
@@ -147,14 +149,15 @@ impl Evaluator<'_> {
         else {
             return Ok(None);
         };
-        let of = self.block.arrays(&array.path, array.at)?;
+        let Some(block) = self.block.stored() else { return Ok(None) };
+        let of = block.arrays(&array.path, array.at)?;
         Ok(match asked {
             Asked::Each(_) => None,
-            Asked::Length => Some(Arc::new(PathColumn::of_numbers(of.lengths.clone(), self.block.len()))),
+            Asked::Length => Some(Arc::new(PathColumn::of_numbers(of.lengths.clone(), block.len()))),
             Asked::Nth { place, below } => {
-                let column = self.block.in_elements(&array.path, array.at, &below)?;
+                let column = block.in_elements(&array.path, array.at, &below)?;
                 let (at, places): (Vec<u32>, Vec<u32>) = of.at_place(place).unzip();
-                column.spread(&places, &at, self.block.len()).map(Arc::new)
+                column.spread(&places, &at, block.len()).map(Arc::new)
             }
             Asked::Quantified { quantifier, condition, below } => {
                 let slots = slots_of(&condition);
@@ -175,7 +178,7 @@ impl Evaluator<'_> {
                     }
                 }
                 for below in &below {
-                    let column = self.block.in_elements(&array.path, array.at, below)?;
+                    let column = block.in_elements(&array.path, array.at, below)?;
                     if matches!(*column, PathColumn::Unknown) {
                         return Ok(None);
                     }
@@ -187,7 +190,7 @@ impl Evaluator<'_> {
                 if let Some(error) = elements.take_broken() {
                     return Err(error);
                 }
-                Some(Arc::new(of.folded(&mask, quantifier, self.block.len())))
+                Some(Arc::new(of.folded(&mask, quantifier, block.len())))
             }
         })
     }
@@ -198,7 +201,8 @@ impl Evaluator<'_> {
         array: &Array,
         events: std::ops::Range<usize>,
     ) -> Result<Option<std::ops::Range<usize>>, ColumnError> {
-        let of = self.block.arrays(&array.path, array.at)?;
+        let Some(block) = self.block.stored() else { return Ok(None) };
+        let of = block.arrays(&array.path, array.at)?;
         if self.is_too_much_repeated(&of.origins) {
             return Ok(None);
         }
@@ -206,7 +210,7 @@ impl Evaluator<'_> {
         let first = self.first_of_arrays();
         for (number, OfArray { asked, .. }) in self.of_arrays.iter().enumerate() {
             let Asked::Each(below) = asked else { continue };
-            let column = self.block.in_elements(&array.path, array.at, below)?;
+            let column = block.in_elements(&array.path, array.at, below)?;
             if matches!(*column, PathColumn::Unknown) {
                 return Ok(None);
             }

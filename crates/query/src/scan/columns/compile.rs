@@ -7,6 +7,7 @@ use crate::chunk::Form;
 use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
+use crate::places::Places;
 use crate::plan::{Aggregate, Events, Key, Output as PlanOutput, Plan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct ColumnPlan {
     /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
     pub(super) rows_max: Option<usize>,
     pub(super) times: TimesAsked,
+    /// Whether it looks into documents themselves.
+    reads_documents: bool,
 }
 
 /// The collection whose elements are the rows.
@@ -96,6 +99,7 @@ impl ColumnPlan {
             return None;
         }
         let exprs_need_event = exprs.iter().any(needs_event);
+        let reads_documents = exprs.iter().any(reads_document);
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
@@ -131,7 +135,14 @@ impl ColumnPlan {
             beginning,
             rows_max,
             times,
+            reads_documents,
         })
+    }
+
+    /// Whether the columns of a block of text tell it, and queries before have asked for their paths; takes note that this one does. What looks into
+    /// documents is searched for in them.
+    pub(crate) fn is_told_by_text(&self, kept: &Places) -> bool {
+        !self.reads_documents && kept.columns().ask(&self.paths)
     }
 
     /// The condition, and what outputs are made of.

@@ -100,9 +100,9 @@ impl Evaluator<'_> {
     pub(super) fn test_said(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<Mask>, ExecError> {
         let Some(said) = Said::of(expr) else { return Ok(None) };
         // Their documents are sooner put together than all columns are read.
-        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).nth(self.block.few_documents()).is_none();
-        let Some(keys) =
-            self.block.keys().filter(|keys| keys.len() <= KEYS_MAX && !within.is_some_and(are_few))
+        let Some(block) = self.block.stored() else { return Ok(None) };
+        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).nth(block.few_documents()).is_none();
+        let Some(keys) = block.keys().filter(|keys| keys.len() <= KEYS_MAX && !within.is_some_and(are_few))
         else {
             return Ok(None);
         };
@@ -113,8 +113,8 @@ impl Evaluator<'_> {
             self.check()?;
             let path = [key];
             let column = match &rows {
-                Some(rows) if !self.block.has(&path) => self.block.at_rows(&path, rows),
-                _ => self.block.at(&path),
+                Some(rows) if !block.has(&path) => block.at_rows(&path, rows),
+                _ => block.at(&path),
             };
             let Some(column) = self.unbroken(column) else { return Ok(None) };
             match (&*column, &rows) {
@@ -174,6 +174,7 @@ fn join(mask: &mut Mask, coded: &Coded, marks: &[bool]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::of_block::BlockColumns;
     use super::*;
     use crate::column_block::{ColumnBlock, ReadFrame};
     use crate::control::Control;
@@ -200,7 +201,8 @@ mod tests {
         let text = "select 1";
         let plan = planner::plan(&parser::parse_query(text).unwrap(), text, &Parameters::new()).unwrap();
         let control = Control::new(&plan, RunOptions::default(), None);
-        let evaluator = Evaluator::new(&block, &[], Times::default(), &control);
+        let columns = BlockColumns::Stored(&block);
+        let evaluator = Evaluator::new(&columns, &[], Times::default(), &control);
         let first = evaluator.kept_documents(&[4, 1, 2]).unwrap();
         assert_eq!((first.get(4), first.get(0)), (br#"{"a":1}"#.as_slice(), &[][..]));
         assert!(Arc::ptr_eq(&first, &evaluator.kept_documents(&[1, 4]).unwrap()));

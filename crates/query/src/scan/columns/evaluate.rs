@@ -3,11 +3,12 @@
 
 use super::compile::{needs_event, reads_document, slots_of};
 use super::of_array::OfArray;
+use super::of_block::BlockColumns;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, Order};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, MixedColumn, Path, PathColumn};
+use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
@@ -22,7 +23,7 @@ use tamias_shred::Numbers;
 
 /// The columns of a block that were asked for, and what else expressions see.
 pub(super) struct Evaluator<'b> {
-    pub(super) block: &'b ColumnBlock,
+    pub(super) block: &'b BlockColumns<'b>,
     pub(super) paths: &'b [Path],
     /// For each slot: those of paths come first, then that of the elements that are unnested, then those of arrays.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
@@ -56,7 +57,7 @@ pub(super) fn and(mask: &mut Mask, passes: &Mask) {
 
 impl<'b> Evaluator<'b> {
     pub(super) fn new(
-        block: &'b ColumnBlock,
+        block: &'b BlockColumns<'b>,
         paths: &'b [Path],
         times: Times<'b>,
         control: &'b Control,
@@ -250,10 +251,12 @@ impl<'b> Evaluator<'b> {
         let mut slots = Vec::new();
         let is_new = |slot: &usize| self.columns.get(*slot).is_some_and(Option::is_none);
         measured_slots(expr, &mut slots)
-            && slots
-                .iter()
-                .filter(|slot| is_new(slot))
-                .any(|slot| self.paths.get(*slot).is_some_and(|path| self.block.is_in_pieces(path)))
+            && slots.iter().filter(|slot| is_new(slot)).any(|slot| self.is_in_pieces(*slot))
+    }
+
+    fn is_in_pieces(&self, slot: usize) -> bool {
+        let path = self.paths.get(slot);
+        path.zip(self.block.stored()).is_some_and(|(path, block)| block.is_in_pieces(path))
     }
 
     fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {

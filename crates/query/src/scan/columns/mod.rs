@@ -15,11 +15,13 @@ mod join;
 mod made;
 mod mapped;
 mod of_array;
+mod of_block;
 mod quotient;
 mod range;
 mod row_documents;
 mod some_rows;
 mod standing;
+mod text_columns;
 mod texts;
 mod to_number;
 mod unnest;
@@ -28,10 +30,12 @@ mod whole;
 pub(crate) use compile::ColumnPlan;
 pub(super) use compile::spelled;
 pub(crate) use found::Found;
+pub(crate) use of_block::BlockColumns;
+pub(crate) use text_columns::TextColumns;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use crate::chunk::{Columns, DecimalValues, Decimals, Form, Order};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
+use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Computed, Expr};
@@ -65,7 +69,7 @@ impl<'s> ColumnScan<'s> {
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
         run: Run<'s>,
-        (block, begin): (&'s ColumnBlock, Order),
+        (block, begin): (&BlockColumns<'s>, Order),
         part: &Part,
         position: Position,
     ) -> Told<Option<ColumnScan<'s>>> {

@@ -1,7 +1,8 @@
 //! Where the events of a block stand in time, as far as that makes a difference.
 
+use super::of_block::BlockColumns;
 use crate::chunk::Order;
-use crate::column_block::{ColumnBlock, ColumnError};
+use crate::column_block::ColumnError;
 use crate::stored::Times;
 
 /// What is asked of the times of events.
@@ -29,7 +30,7 @@ pub(super) enum Standing<'s> {
 impl<'s> Standing<'s> {
     /// That of the events of a block that begins at a place, and may have events of others between its own.
     pub(super) fn of(
-        block: &'s ColumnBlock,
+        block: &BlockColumns<'s>,
         begin: Order,
         is_alone: bool,
         asked: TimesAsked,

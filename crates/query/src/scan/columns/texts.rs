@@ -518,6 +518,7 @@ impl Sought<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::of_block::BlockColumns;
     use super::*;
     use crate::column_block::ColumnBlock;
     use crate::control::Control;
@@ -541,8 +542,9 @@ mod tests {
         let text = "select 1";
         let plan = planner::plan(&parser::parse_query(text).unwrap(), text, &Parameters::new()).unwrap();
         let control = Control::new(&plan, RunOptions::default(), None);
+        let columns = BlockColumns::Stored(&block);
         let paths = [Box::from(["m".into()])];
-        let mut evaluator = Evaluator::new(&block, &paths, Times::default(), &control);
+        let mut evaluator = Evaluator::new(&columns, &paths, Times::default(), &control);
         assert!(evaluator.load(&Expr::Slot(0)).unwrap());
         let constant = Expr::Constant(Value::from("order 7"));
         assert_eq!(evaluator.compare_texts(Comparison::Equal, &Expr::Slot(0), &constant), None);

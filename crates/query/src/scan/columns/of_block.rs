@@ -1,0 +1,92 @@
+//! The columns of a block, stored or made of its documents.
+
+use super::text_columns::TextColumns;
+use crate::column_block::{ColumnBlock, ColumnError, PathColumn};
+use crate::dictionary::Dictionary;
+use crate::stored::Times;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The columns of a block.
+#[derive(Clone)]
+pub(crate) enum BlockColumns<'b> {
+    Stored(&'b ColumnBlock),
+    /// Of a block of text. They tell what stands at paths, and nothing of arrays and of the keys that there are.
+    Text(TextColumns<'b>),
+}
+
+impl<'b> BlockColumns<'b> {
+    /// The stored ones, which tell more.
+    pub(super) fn stored(&self) -> Option<&'b ColumnBlock> {
+        match self {
+            BlockColumns::Stored(block) => Some(block),
+            BlockColumns::Text(_) => None,
+        }
+    }
+
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            BlockColumns::Stored(block) => block.len(),
+            BlockColumns::Text(text) => text.len(),
+        }
+    }
+
+    /// The instants and arrival numbers.
+    pub(super) fn times(&self) -> Result<Times<'b>, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.times(),
+            BlockColumns::Text(text) => Ok(text.times()),
+        }
+    }
+
+    /// What stands at a path of keys, as documents spell them.
+    pub(super) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.at(path),
+            BlockColumns::Text(text) => text.at(path),
+        }
+    }
+
+    /// The same where some rows are looked at, in ascending order; others may seem to have nothing.
+    pub(super) fn at_rows(&self, path: &[Box<str>], rows: &[u32]) -> Result<Arc<PathColumn>, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.at_rows(path, rows),
+            BlockColumns::Text(text) => text.at_rows(path, rows),
+        }
+    }
+
+    /// Whether the column of a path is there already, for all rows.
+    pub(super) fn has(&self, path: &[Box<str>]) -> bool {
+        match self {
+            BlockColumns::Stored(block) => block.has(path),
+            BlockColumns::Text(text) => text.has(path),
+        }
+    }
+
+    /// The documents of some rows, each an entry.
+    pub(super) fn documents_of(&self, rows: &[u32]) -> Result<Dictionary, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.documents_of(rows),
+            BlockColumns::Text(text) => text.documents_of(rows),
+        }
+    }
+
+    /// Where the events of a range are that is counted without the deleted ones.
+    pub(super) fn places(&self, events: Range<usize>) -> Range<usize> {
+        match self {
+            BlockColumns::Stored(block) => block.places(events),
+            BlockColumns::Text(_) => events,
+        }
+    }
+
+    /// The places in a range where events are deleted.
+    pub(super) fn deleted_in(&self, events: &Range<usize>) -> &'b [Range<u32>] {
+        self.stored().map_or(&[], |block| block.deleted_in(events))
+    }
+
+    /// The bytes that were read since this was asked last, as they are stored.
+    pub(super) fn take_read_bytes(&self) -> u64 {
+        self.stored().map_or(0, ColumnBlock::take_read_bytes)
+    }
+}

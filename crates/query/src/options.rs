@@ -27,7 +27,7 @@ pub struct RunOptions {
     /// its own until the end, so that the [memory limit](RunOptions::memory_bytes) may be reached sooner, and rows are computed
     /// ahead: four blocks per thread, at most about 4 MiB of rows for each block, and at most an eighth of the memory limit in total. The
     /// threads are started when the query has read some blocks, and end with it. Each evaluates whole blocks, so a query that
-    /// reads few blocks gains little.
+    /// reads few blocks gains little. A source may have threads of its own, which evaluate nothing, to read ahead where its medium is slow.
     ///
     /// ```
     /// use std::num::NonZeroUsize;

@@ -87,7 +87,7 @@ pub enum Digits {
     InFull,
     /// So many each.
     Each(Vec<u8>),
-    /// As many as it takes: no zero stands at the end. No column is stored so, but what is computed is spelled like this.
+    /// As many as it takes: no zero stands at the end.
     Shortest,
 }
 
@@ -478,14 +478,19 @@ impl<'g> GroupReader<'g> {
             });
         }
         let scale = columns.iter().map(Decimals::scale_max).max().unwrap_or_default();
-        let aligned = columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>();
+        let are_shortest = columns.iter().all(Decimals::are_shortest);
+        let of_one = |column: Decimals| column.aligned(scale, !are_shortest);
+        let aligned = columns.into_iter().map(of_one).collect::<Option<Vec<_>>>();
         let Some(columns) = aligned else { return Ok(None) };
         match <[Aligned; 1]>::try_from(columns) {
             Ok([column]) if strides.are_in_order() => self.in_order(sites, &strides, column, scale),
-            Ok([column]) => self.gathered(sites, &strides, &[column], scale),
-            Err(columns) => self.gathered(sites, &strides, &columns, scale),
+            Ok([column]) => self.gathered(sites, &strides, &[column], scale, !are_shortest),
+            Err(columns) => self.gathered(sites, &strides, &columns, scale, !are_shortest),
         }
-        .map(Some)
+        .map(|numbers| match are_shortest && scale > 0 {
+            true => Some(Numbers { spelled: Digits::Shortest, ..numbers }),
+            false => Some(numbers),
+        })
     }
 
     /// The numbers of a column of which each event has one or none.
@@ -518,6 +523,7 @@ impl<'g> GroupReader<'g> {
         strides: &Strides,
         columns: &[Aligned],
         scale: u8,
+        and_digits: bool,
     ) -> Result<Numbers, DecodeError> {
         let Standing { rows, places } = strides.standing(self.codes(sites.list)?)?;
         // One column behind the other: which of them an event has is not to be guessed.
@@ -533,9 +539,9 @@ impl<'g> GroupReader<'g> {
         let values = places.iter().map(value).collect();
         let is_uniform =
             |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
-        let spelled = match columns.iter().all(is_uniform) {
-            true => Vec::new(),
-            false => {
+        let spelled = match and_digits && !columns.iter().all(is_uniform) {
+            false => Vec::new(),
+            true => {
                 let scales = columns.iter().map(Aligned::scales).collect::<Vec<_>>().concat();
                 let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
                 places.iter().map(spelled).collect()
@@ -588,7 +594,7 @@ impl<'g> GroupReader<'g> {
                 _ => return Ok(None),
             }
         }
-        let mut places = strides.places(self.codes(sites.list)?.iter().copied())?;
+        let mut places = strides.places(self.codes(sites.list)?)?;
         places.iter_mut().for_each(|place| *place = codes.get(*place as usize).copied().unwrap_or_default());
         Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes: places }))
     }
@@ -643,12 +649,31 @@ impl Aligned {
 }
 
 impl Decimals {
-    /// The same numbers with so many digits after the point; none where one is too large for that.
-    fn aligned(self, scale: u8) -> Option<Aligned> {
+    /// Whether each is spelled with as many digits as it takes, and zero without a point: whole numbers, and others that surely are none. To tell that takes less time than
+    /// to count the digits of each.
+    fn are_shortest(&self) -> bool {
+        /// Divisions by constants are multiplications.
+        fn have_digits<const POWER: i64>(mantissas: &[i64]) -> bool {
+            mantissas.iter().all(|mantissa| mantissa % POWER != 0)
+        }
+        let mantissas = self.mantissas.as_slice();
+        match self.scales {
+            Scales::Fixed(0) => true,
+            Scales::Trimmed(1) => have_digits::<10>(mantissas),
+            Scales::Trimmed(2) => have_digits::<100>(mantissas),
+            Scales::Trimmed(3) => have_digits::<1_000>(mantissas),
+            Scales::Trimmed(4) => have_digits::<10_000>(mantissas),
+            Scales::Trimmed(_) | Scales::Fixed(_) | Scales::Each(_) => false,
+        }
+    }
+
+    /// The same numbers with so many digits after the point; none where one is too large for that. How many digits each is spelled with is told if it is wanted.
+    fn aligned(self, scale: u8, and_digits: bool) -> Option<Aligned> {
         let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
         let mut values = self.mantissas;
         let (scales, own) = match self.scales {
             Scales::Fixed(own) => (Vec::new(), own),
+            Scales::Trimmed(own) if !and_digits => (Vec::new(), own),
             Scales::Trimmed(own) => (values.iter().map(|mantissa| trimmed(*mantissa, own)).collect(), own),
             Scales::Each(scales) => {
                 for (mantissa, own) in values.iter_mut().zip(&scales) {

@@ -130,64 +130,83 @@ impl Strides {
     /// Where the value of each event stands that has one.
     pub(crate) fn standing(&self, codes: &[u32]) -> Result<Standing, DecodeError> {
         if self.are_all() {
-            return Ok(Standing { rows: None, places: self.places(codes.iter().copied())? });
+            return Ok(Standing { rows: None, places: self.places(codes)? });
         }
-        let rows = self.rows(codes);
-        let at = |of: &[u32], row: &u32| of.get(*row as usize).copied().unwrap_or_default();
-        let places = match self.is_plain {
-            true => self.places(rows.iter().map(|row| at(codes, row)))?,
-            // Others move on too.
-            false => {
-                let all = self.places(codes.iter().copied())?;
-                rows.iter().map(|row| at(&all, row)).collect()
+        let (mut rows, mut places) = (vec![0u32; codes.len()], vec![0u32; codes.len()]);
+        let mut count = 0;
+        let mut note = |row: u32, Found { place, has }: Found| {
+            // Written always, and kept where the event has something: a branch could not be foretold.
+            if let (Some(row_of), Some(place_of)) = (rows.get_mut(count), places.get_mut(count)) {
+                (*row_of, *place_of) = (row, place);
             }
+            count += usize::from(has);
         };
+        self.walk(codes, &mut note)?;
+        rows.truncate(count);
+        places.truncate(count);
         Ok(Standing { rows: Some(rows), places })
     }
 
-    /// Where the value of each event stands, by the codes of their shapes. The place of one that has none is 0.
-    pub(crate) fn places(&self, codes: impl Iterator<Item = u32> + Clone) -> Result<Vec<u32>, DecodeError> {
+    /// Where the value of each event stands, by the codes of their shapes. That of one that has none is 0.
+    pub(crate) fn places(&self, codes: &[u32]) -> Result<Vec<u32>, DecodeError> {
+        let mut places = Vec::with_capacity(codes.len());
+        self.walk(codes, |_, found| places.push(found.place))?;
+        Ok(places)
+    }
+
+    /// Calls with the row of each event and what was found of it, in order.
+    fn walk(&self, codes: &[u32], mut note: impl FnMut(u32, Found)) -> Result<(), DecodeError> {
         if self.is_plain && self.lanes.iter().any(|lane| lane.by_shape) {
-            return self.places_by_shape(codes);
+            let mut cursors = self.cursors(codes)?;
+            (0..).zip(codes).for_each(|(row, code)| note(row, cursors.step(*code)));
+            return Ok(());
         }
         let mut cursors = 0u64;
-        let place = |code: u32| {
-            let stride = self.by_code.get(code as usize).copied().unwrap_or_default();
+        for (row, code) in (0..).zip(codes) {
+            let stride = self.by_code.get(*code as usize).copied().unwrap_or_default();
             let place = stride.base.wrapping_add((cursors >> stride.shift) as u32 & stride.mask);
             cursors = cursors.wrapping_add(stride.moves);
-            place
-        };
-        let places = codes.map(place).collect();
+            note(row, Found { place, has: stride.has });
+        }
         for (nth, lane) in (0u8..).zip(&self.lanes) {
             if (cursors >> (nth * BITS)) as u32 as usize > lane.count {
                 return Err(TOO_FEW);
             }
         }
-        Ok(places)
+        Ok(())
     }
 
-    /// The same where values of a lane or another are stored by shape: each shape has a cursor of its own, or shares that of its lane.
-    fn places_by_shape(&self, codes: impl Iterator<Item = u32> + Clone) -> Result<Vec<u32>, DecodeError> {
+    /// Where events of each shape begin, where values of a lane or another are stored by shape.
+    fn cursors(&self, codes: &[u32]) -> Result<Cursors, DecodeError> {
         let mut counts = vec![0u32; self.by_code.len()];
-        for code in codes.clone() {
-            if let Some(count) = counts.get_mut(code as usize) {
+        for code in codes {
+            if let Some(count) = counts.get_mut(*code as usize) {
                 *count += 1;
             }
         }
-        let shared = self.by_code.len();
-        let mut cursors = vec![0u32; shared + self.lanes.len() + 1];
-        // What has no column does not move on.
-        let mut slots = vec![(shared + self.lanes.len(), 0u32); self.by_code.len()];
-        for (nth, lane) in self.lanes.iter().enumerate() {
+        // Each shape has a cursor of its own, or shares that of its lane. What has no column does not move on.
+        let shared = self.by_code.len() as u32;
+        let own = (0..shared).zip(&self.by_code);
+        let mut slots: Vec<(u32, bool)> = own.map(|(code, stride)| (code, stride.has)).collect();
+        let mut at: Vec<(u32, u32)> = self.by_code.iter().map(|stride| (stride.base, 0)).collect();
+        at.extend(self.lanes.iter().map(|lane| (lane.start as u32, 1)));
+        for ((nth, lane), lane_slot) in (0u8..).zip(&self.lanes).zip(shared..) {
             let mut sum = 0u32;
-            for (code, stride) in self.by_code.iter().enumerate() {
-                let is_own = stride.mask != 0 && usize::from(stride.shift / BITS) == nth;
-                let (true, Some(slot), Some(count)) = (is_own, slots.get_mut(code), counts.get(code)) else {
+            for ((stride, count), slot) in self.by_code.iter().zip(&counts).zip(0..) {
+                if stride.mask == 0 || stride.shift / BITS != nth {
                     continue;
-                };
-                *slot = (if lane.by_shape { code } else { shared + nth }, 1);
-                if let Some(cursor) = cursors.get_mut(slot.0).filter(|_| lane.by_shape) {
-                    *cursor = sum;
+                }
+                match lane.by_shape {
+                    true => {
+                        if let Some(own) = at.get_mut(slot) {
+                            *own = (stride.base.wrapping_add(sum), 1);
+                        }
+                    }
+                    false => {
+                        if let Some((own, _)) = slots.get_mut(slot) {
+                            *own = lane_slot;
+                        }
+                    }
                 }
                 sum = sum.saturating_add(*count);
             }
@@ -197,16 +216,33 @@ impl Strides {
                 _ => {}
             }
         }
-        let place = |code: u32| {
-            let code = code as usize;
-            let (Some(stride), Some((slot, step))) = (self.by_code.get(code), slots.get(code)) else {
-                return 0;
-            };
-            let Some(cursor) = cursors.get_mut(*slot) else { return 0 };
-            let place = stride.base.wrapping_add(*cursor);
-            *cursor = cursor.wrapping_add(*step);
-            place
-        };
-        Ok(codes.map(place).collect())
+        Ok(Cursors { slots, at })
+    }
+}
+
+/// What was found of an event.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    place: u32,
+    has: bool,
+}
+
+/// How far shapes are in the columns of a path.
+struct Cursors {
+    /// By the code of a shape: which cursor it has, and whether it has a value.
+    slots: Vec<(u32, bool)>,
+    /// Where each cursor is, and how far it moves on.
+    at: Vec<(u32, u32)>,
+}
+
+impl Cursors {
+    /// Moves on behind the next event, which has this shape.
+    #[inline]
+    fn step(&mut self, code: u32) -> Found {
+        let Some((slot, has)) = self.slots.get(code as usize) else { return Found::default() };
+        let Some((at, step)) = self.at.get_mut(*slot as usize) else { return Found::default() };
+        let place = *at;
+        *at = place.wrapping_add(*step);
+        Found { place, has: *has }
     }
 }

@@ -42,7 +42,11 @@ fn spell(numbers: &Numbers, place: usize) -> String {
     let scale = match &numbers.spelled {
         Digits::InFull => numbers.scale,
         Digits::Each(digits) => digits[place],
-        Digits::Shortest => panic!("no column is stored so"),
+        Digits::Shortest => {
+            let is_enough =
+                |scale: &u8| numbers.values[place] % 10i64.pow(u32::from(numbers.scale - scale)) == 0;
+            (0..numbers.scale).find(is_enough).unwrap_or(numbers.scale)
+        }
     };
     let mantissa = numbers.values[place] / 10i64.pow(u32::from(numbers.scale - scale));
     assert_eq!(mantissa * 10i64.pow(u32::from(numbers.scale - scale)), numbers.values[place]);

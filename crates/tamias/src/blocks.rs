@@ -220,9 +220,9 @@ impl StoredColumns {
         self.kept.cached.decoded().is_some() || self.parts.is_in_memory(codec::DIRECTORY)
     }
 
-    /// Asks the medium for what is read first, unless it is at hand: the directory only if columns are read, too.
+    /// Asks the medium for what is read first, unless it was read before: the directory only if columns are read, too.
     pub(crate) fn ask_for_first(&self, interest: &Interest, reads_columns: bool) {
-        if self.is_at_hand() {
+        if self.kept.cached.decoded().is_some() {
             return;
         }
         let directory = reads_columns.then_some(codec::DIRECTORY);

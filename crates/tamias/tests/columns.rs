@@ -298,9 +298,9 @@ fn the_times_of_events_are_read_only_where_they_make_a_difference() {
         "select count(*) from stream where @Level = 'Error'",
         "select count(*), sum(Elapsed) from stream where Customer = 'c7'",
         // In a block whose events have none of others between them, the place in it tells which comes first.
-        "select min(Customer) from stream",
+        "select min(Customer) from stream where Elapsed > 200",
         "select first(Elapsed), last(Customer) from stream group by @Level",
-        "select count(*) from stream group by Customer",
+        "select count(*) from stream where Elapsed > 200 group by Customer",
         "select mean(Elapsed) from stream where Elapsed > 200 group by Customer, @Level",
     ] {
         assert_eq!(ask(Some(times), text), ask(None, text), "{text}");
@@ -327,15 +327,14 @@ fn of_blocks_with_events_between_each_other_groups_are_in_the_order_of_time() {
         store.seal().unwrap();
     }
     assert_eq!(store.info().unwrap().segments.len(), 3);
-    let told = |text: &str| -> Vec<String> {
-        let rows = store.query(text).unwrap();
-        rows.map(|row| String::from_utf8(row.unwrap().get(0).unwrap().json().unwrap().to_vec()).unwrap())
-            .collect()
-    };
-    let groups: Vec<String> = (0..50).map(|group| format!("\"g{group}\"")).collect();
-    assert_eq!(told("select g, count(*) from stream group by g"), groups);
-    let firsts: Vec<String> = (0..50).map(|group| (4 * group).to_string()).collect();
-    assert_eq!(told("select first(n) from stream group by g"), firsts);
+    let rows = store.query("select first(n) from stream group by g").unwrap();
+    let told = rows.map(|row| {
+        let row = row.unwrap();
+        let cell = |at| String::from_utf8(row.get(at).unwrap().json().unwrap().to_vec()).unwrap();
+        (cell(0), cell(1))
+    });
+    let expected = (0..50).map(|group| (format!("\"g{group}\""), (4 * group).to_string()));
+    assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
 #[test]

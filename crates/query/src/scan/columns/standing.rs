@@ -37,7 +37,10 @@ impl<'s> Standing<'s> {
     ) -> Result<Standing<'s>, ColumnError> {
         match asked {
             TimesAsked::Nothing => Ok(Standing::Anywhere),
-            TimesAsked::Order if is_alone => Ok(Standing::Counted(begin)),
+            // Where the first events are deleted, the place may be that of a later one.
+            TimesAsked::Order if is_alone && block.deleted_in(&(0..block.len())).is_empty() => {
+                Ok(Standing::Counted(begin))
+            }
             TimesAsked::Order | TimesAsked::Instants => block.times().map(Standing::Timed),
         }
     }

@@ -29,7 +29,7 @@ pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, DecimalValues, Decimals, Form};
+use crate::chunk::{Columns, DecimalValues, Decimals, Form, OwnTimes};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -51,7 +51,7 @@ use whole::{gather, gather_decimals, set_column};
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
     plan: Arc<ColumnPlan>,
-    times: Times<'s>,
+    times: Option<Arc<OwnTimes>>,
     found: Arc<Found>,
     position: Position,
     control: &'s Control,
@@ -69,14 +69,18 @@ impl<'s> ColumnScan<'s> {
         position: Position,
     ) -> Told<Option<ColumnScan<'s>>> {
         let control = run.control;
-        let times = match plan.needs_times.then(|| block.times()).transpose() {
-            Ok(times) => times.unwrap_or_default(),
+        let own_times = match plan.needs_times.then(|| block.own_times()).transpose() {
+            Ok(times) => times,
             Err(error) => return Ok(Err(error)),
         };
+        let times = own_times.cloned();
         if let Some(found) = position.found.clone() {
             return Ok(Ok(Some(ColumnScan { plan, times, found, position, control, read_bytes: 0 })));
         }
-        let mut evaluator = Evaluator::new(block, &plan.paths, times, control);
+        let of_block =
+            |times: &'s Arc<OwnTimes>| Times { instants: &times.instants, arrivals: &times.arrivals };
+        let mut evaluator =
+            Evaluator::new(block, &plan.paths, own_times.map(of_block).unwrap_or_default(), control);
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());
         drop(evaluator);
@@ -228,6 +232,7 @@ fn load_outputs(
     let Passing::Some(rows) = rows else {
         return Ok(load(outputs, evaluator, None)?.then_some(first_values));
     };
+    let rows = Arc::make_mut(rows);
     if plan.wants == Wanted::Rows {
         if let Some(first) = plan.beginning {
             // Which rows come first is told without values that are no more than stored.
@@ -290,7 +295,7 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
         (Wanted::Count, None) => Passing::Count(all.len()),
         (Wanted::Count, passes) => Passing::Count(count(passes)),
         (Wanted::Block, None) => Passing::All(all),
-        (Wanted::Rows, None) => Passing::Some(all.collect()),
+        (Wanted::Rows, None) => Passing::Some(Arc::new(all.collect())),
         (Wanted::Block | Wanted::Rows, Some(passes)) => {
             // Which pass is not to be guessed: each is written, and overwritten if it does not.
             let mut rows = vec![0u32; all.len() + 1];
@@ -302,7 +307,7 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
                 count += usize::from(*passes);
             }
             rows.truncate(count);
-            Passing::Some(rows)
+            Passing::Some(Arc::new(rows))
         }
     }
 }
@@ -487,11 +492,13 @@ impl ColumnScan<'_> {
     /// Gives all rows, as columns of their own forms.
     fn give_block(&self, columns: &mut Columns) {
         let rows = &self.found.rows;
-        match (rows, &self.found.origins) {
-            (rows, _) if !self.plan.needs_times => columns.count_rows(rows.len()),
-            (Passing::All(all), None) => columns.begin_rows(self.times.orders(all.clone())),
-            (rows, _) => {
-                columns.begin_rows(rows.places().map(|row| self.times.order(self.found.event(row))));
+        match (&self.times, rows.events()) {
+            (None, _) | (_, None) => columns.count_rows(rows.len()),
+            (Some(times), Some(events)) if self.found.origins.is_none() => {
+                columns.begin_block(times.clone(), events);
+            }
+            (Some(times), Some(_)) => {
+                columns.begin_rows(rows.places().map(|row| times.order(self.found.event(row))));
             }
         }
         for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
@@ -503,7 +510,8 @@ impl ColumnScan<'_> {
     fn give_rows(&self, count: usize, columns: &mut Columns) {
         let first = self.position.rows;
         let rows = self.found.rows.portion(first, count);
-        columns.begin_rows(rows.iter().map(|row| self.times.order(self.found.event(*row))));
+        let order = |row: &u32| self.times.as_ref().map(|times| times.order(self.found.event(*row)));
+        columns.begin_rows(rows.iter().map(|row| order(row).unwrap_or_default()));
         for (column, values) in self.found.outputs.iter().enumerate() {
             push_values(values, &rows, first, column, columns);
         }

@@ -49,17 +49,18 @@ impl<T> Pages<T> {
 
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
-        match self.pages.last_mut() {
-            Some(last) if last.len() < PAGE => last.push(value),
-            _ => self.push_page(value),
+        if self.pages.last().is_none_or(|last| last.len() == PAGE) {
+            self.add_page();
+        }
+        // The value is made where it stays: who reads it from a copy soon after it was written, in parts, waits for that.
+        if let Some(last) = self.pages.last_mut() {
+            last.push(value);
         }
     }
 
     #[cold]
-    fn push_page(&mut self, value: T) {
-        let mut page = if self.pages.is_empty() { Vec::new() } else { Vec::with_capacity(PAGE) };
-        page.push(value);
-        self.pages.push(page);
+    fn add_page(&mut self) {
+        self.pages.push(if self.pages.is_empty() { Vec::new() } else { Vec::with_capacity(PAGE) });
     }
 
     /// All of them in their order.

@@ -2,6 +2,7 @@
 
 mod cell;
 mod column;
+mod orders;
 mod quotient;
 
 use cell::{cell, own, within};
@@ -12,6 +13,7 @@ pub(crate) use column::{
     each_spelled, is_few,
 };
 
+pub(crate) use orders::{BlockOrders, EventRows, Order, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient};
 
 use crate::dictionary::Dictionary;
@@ -20,15 +22,11 @@ use std::sync::Arc;
 use tamias_json::Value as Stored;
 use tamias_json::search::Span;
 
-/// An event's (instant, arrival): its place in time.
-pub(crate) type Order = (u64, u64);
-
 /// Columns of equal length, with the text of what was computed. It may outlive the scan, and cross threads.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
-    /// For each row its event's place in time.
-    orders: Vec<Order>,
+    orders: Orders,
     /// Rows of which no more is known than that they are there.
     unordered: usize,
     text: Vec<u8>,
@@ -109,12 +107,12 @@ impl Columns {
     /// What its allocations take. They do not become large.
     pub(crate) fn held_bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(|of| size_of::<Column>() + of.held_bytes()).sum();
-        columns + self.orders.capacity() * size_of::<Order>() + self.text.capacity()
+        columns + self.orders.held_bytes() + self.text.capacity()
     }
 
     /// Gives back what its allocations have to spare.
     pub(crate) fn shrink(&mut self) {
-        self.orders.shrink_to_fit();
+        self.orders.shrink();
         self.text.shrink_to_fit();
         for column in &mut self.columns {
             if let Column::Values(cells) = column {
@@ -132,13 +130,13 @@ impl Columns {
     pub(crate) fn successor(&self) -> Columns {
         Columns {
             columns: self.columns.iter().map(Column::successor).collect(),
-            orders: Vec::with_capacity(self.len()),
+            orders: Orders::Each(Vec::with_capacity(self.len())),
             ..Columns::default()
         }
     }
 
     pub(crate) fn order(&self, row: usize) -> Option<Order> {
-        self.orders.get(row).copied()
+        self.orders.get(row)
     }
 
     /// Begins a row, the number of which it gives; each column is then given its value.
@@ -215,6 +213,11 @@ impl Columns {
     /// Adds rows of events at these places in time; each column is then given its values.
     pub(crate) fn begin_rows(&mut self, orders: impl Iterator<Item = Order>) {
         self.orders.extend(orders);
+    }
+
+    /// Begins columns with rows that are events of a block.
+    pub(crate) fn begin_block(&mut self, events: BlockOrders, rows: EventRows) {
+        self.orders = Orders::OfBlock { events, rows };
     }
 
     /// Gives a column the values of the rows that were begun, from where they stand.
@@ -354,13 +357,13 @@ impl<'c> Chunk<'c> {
     }
 
     /// The places in time of its rows.
-    pub(crate) fn orders(&self) -> &'c [Order] {
+    pub(crate) fn orders(&self) -> &'c Orders {
         &self.columns.orders
     }
 
     #[inline]
     pub(crate) fn order(&self, row: usize) -> Order {
-        self.columns.orders.get(row).copied().unwrap_or_default()
+        self.columns.orders.get(row).unwrap_or_default()
     }
 
     /// The JSON text of a cell; empty for undefined.

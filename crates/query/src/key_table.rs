@@ -7,10 +7,11 @@ mod found;
 mod packed;
 mod slots;
 mod spelling;
+mod together;
 mod tuples;
 
 pub(crate) use found::Found;
-pub(crate) use packed::hexadecimal;
+pub(crate) use packed::{dashed, hexadecimal};
 pub(crate) use spelling::Spelling;
 pub(crate) use tuples::Tuples;
 
@@ -21,7 +22,7 @@ use crate::value::{Value, canonical, write_json};
 use foldhash::fast::RandomState;
 use packed::{Form, PLAIN_DIGITS_MAX, Packed, is_plain_number, pack};
 use rust_decimal::Decimal;
-use slots::{Glance, Slots};
+use slots::Slots;
 use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
 
@@ -56,6 +57,15 @@ struct Entry {
     zeros: u8,
 }
 
+impl Entry {
+    /// Where its text begins, and how long it is, if it is not packed.
+    #[inline]
+    fn place(&self) -> (usize, usize) {
+        let bits = u128::from_ne_bytes(self.bits);
+        (bits as u64 as usize, (bits >> 64) as usize)
+    }
+}
+
 /// A spelling that a table keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept(NonZero<u32>);
@@ -74,17 +84,6 @@ struct Sought<'k> {
     owner: u32,
 }
 
-/// A key that is looked up beside others.
-#[derive(Clone, Copy, Default)]
-struct Looked<'k> {
-    sought: Sought<'k>,
-    /// What it is among small whole numbers, which are in no slot.
-    whole: Option<usize>,
-    glance: Glance,
-    /// The entry that it is known by in this spelling, but for zeros at its end.
-    known: Option<Entry>,
-}
-
 impl<'k> Sought<'k> {
     #[inline]
     fn new(owner: u32, text: &'k [u8]) -> Sought<'k> {
@@ -101,84 +100,6 @@ impl KeyTable {
     #[cfg(test)]
     fn len(&self) -> usize {
         self.len as usize
-    }
-
-    /// Looks many keys up together, so that the processor waits for memory once for several of them: one more than the number of each that is
-    /// known in this spelling, and 0 for all others.
-    pub(crate) fn look_ahead<'k>(
-        &self,
-        owner: u32,
-        mut keys: impl Iterator<Item = &'k [u8]>,
-        known: &mut Vec<u32>,
-    ) {
-        known.clear();
-        let (mut some, mut count) = ([Looked::default(); TOGETHER], TOGETHER);
-        while count == TOGETHER {
-            count = self.look_together(owner, &mut keys, &mut some);
-            known.extend(some.iter().take(count).map(|looked| match (looked.whole, looked.known) {
-                (Some(whole), _) => self.wholes.get(whole).copied().unwrap_or_default(),
-                (None, Some(known)) if known.zeros == looked.sought.zeros => known.number.saturating_add(1),
-                (None, _) => 0,
-            }));
-        }
-    }
-
-    /// Finds many keys of an owner, as [`find`](KeyTable::find) does, so that the processor waits for memory once for several of them: `each` is told what was
-    /// found of them, one after the other.
-    pub(crate) fn find_all<'k>(
-        &mut self,
-        owner: u32,
-        ci: bool,
-        mut keys: impl Iterator<Item = &'k [u8]>,
-        mut each: impl FnMut(&KeyTable, Found),
-    ) {
-        let (mut some, mut count) = ([Looked::default(); TOGETHER], TOGETHER);
-        while count == TOGETHER {
-            // All of them before the first is added, which would keep the others waiting.
-            count = self.look_together(owner, &mut keys, &mut some);
-            for Looked { sought, whole, glance, known } in some.iter().take(count) {
-                let found = match (whole, known) {
-                    (Some(whole), _) => self.find_whole(*whole, sought),
-                    (None, Some(known)) => Found::Known(known.number),
-                    // It may be one of those before it, and have been added in the meantime.
-                    (None, None) => self.find_hashed(glance.hash(), sought, ci),
-                };
-                each(self, found);
-            }
-        }
-    }
-
-    /// Looks the next keys of an owner up: how many there were. Each step reads what the one before has told for all of them, so that these reads do not wait
-    /// for one another.
-    #[inline]
-    fn look_together<'k>(
-        &self,
-        owner: u32,
-        keys: &mut impl Iterator<Item = &'k [u8]>,
-        some: &mut [Looked<'k>; TOGETHER],
-    ) -> usize {
-        let (mut hashes, mut count) = ([0; TOGETHER], 0);
-        for ((looked, hash), key) in some.iter_mut().zip(&mut hashes).zip(keys) {
-            let whole = whole(key).filter(|_| owner == 0);
-            let sought = match whole {
-                Some(_) => Sought { text: key, ..Sought::default() },
-                None => Sought::new(owner, key),
-            };
-            if whole.is_none() {
-                *hash = self.hash(&sought);
-            }
-            *looked = Looked { sought, whole, ..Looked::default() };
-            count += 1;
-        }
-        // In a loop of its own, so short that the processor looks far ahead in it.
-        let glances = hashes.map(|hash| self.slots.glance(hash));
-        some.iter_mut().zip(glances).for_each(|(looked, glance)| looked.glance = glance);
-        let likely = some.map(|looked| self.slots.likely(looked.glance));
-        for (looked, likely) in some.iter_mut().zip(&likely).take(count) {
-            let likely = likely.and_then(|place| self.entries.get(place as usize));
-            looked.known = likely.filter(|entry| self.is(entry, &looked.sought)).copied();
-        }
-        count
     }
 
     /// The number of an owner's key, a value as JSON text that is empty for undefined: from 0 on, in the order in which they were new. With `ci` the case of
@@ -338,8 +259,11 @@ impl KeyTable {
     /// The text of an entry that is not packed.
     #[inline]
     fn text_of(&self, entry: &Entry) -> &[u8] {
-        let bits = u128::from_ne_bytes(entry.bits);
-        let (start, length) = (bits as u64 as usize, (bits >> 64) as usize);
+        self.text_at(entry.place())
+    }
+
+    #[inline]
+    fn text_at(&self, (start, length): (usize, usize)) -> &[u8] {
         self.text.get(start..start.saturating_add(length)).unwrap_or_default()
     }
 
@@ -369,71 +293,7 @@ impl KeyTable {
         let wholes = self.wholes.capacity() * size_of::<u32>();
         self.slots.bytes() + self.entries.bytes() + vec_bytes(&self.text) + wholes
     }
-
-    /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
-    /// owner here, the number there, and what was found here.
-    pub(crate) fn merge(
-        &mut self,
-        other: &KeyTable,
-        owner_of: impl Fn(u32) -> u32,
-        mut each: impl FnMut(u32, u32, Found),
-    ) {
-        let merged = self.try_merge(other, owner_of, |_, owner, number, found| {
-            each(owner, number, found);
-            Ok::<(), std::convert::Infallible>(())
-        });
-        match merged {
-            Ok(()) => {}
-        }
-    }
-
-    /// As [`merge`](KeyTable::merge), as long as `each`, which is told the table too, does not fail.
-    pub(crate) fn try_merge<E>(
-        &mut self,
-        other: &KeyTable,
-        owner_of: impl Fn(u32) -> u32,
-        mut each: impl FnMut(&KeyTable, u32, u32, Found) -> Result<(), E>,
-    ) -> Result<(), E> {
-        // The first entry of each key, which has a number of its own; its other spellings are found again when they come again. New keys keep their order.
-        let mut next = 0;
-        let firsts = other.entries.iter().filter(|entry| {
-            let is_first = entry.number == next;
-            next += u32::from(is_first);
-            is_first
-        });
-        let mut firsts = firsts.peekable();
-        while firsts.peek().is_some() {
-            let mut some = [(0, Sought::default(), 0); TOGETHER];
-            let mut count = 0;
-            for (place, entry) in some.iter_mut().zip(firsts.by_ref()) {
-                let sought = other.sought(entry, owner_of(entry.owner));
-                *place = (entry.number, sought, self.hash(&sought));
-                count += 1;
-            }
-            let glances = some.map(|(.., hash)| self.slots.glance(hash));
-            let found = glances.map(|glance| self.slots.likely(glance));
-            let found = found.map(|place| self.entries.get(place? as usize).copied());
-            for ((number, sought, hash), likely) in some.iter().zip(&found).take(count) {
-                let likely = likely.as_ref().filter(|likely| self.is(likely, sought));
-                // One of those before it may have been added in the meantime.
-                let known = likely.map(|entry| entry.number);
-                let found = match known.or_else(|| self.look_up(*hash, sought)) {
-                    Some(known) => Found::Known(known),
-                    None => {
-                        let next = self.next();
-                        self.insert(*hash, sought, next);
-                        Found::New(next)
-                    }
-                };
-                each(self, sought.owner, *number, found)?;
-            }
-        }
-        Ok(())
-    }
 }
-
-/// So many keys are looked up together.
-const TOGETHER: usize = 32;
 
 /// A small whole number without a sign, as it is written.
 #[inline]
@@ -442,26 +302,19 @@ fn whole(json: &[u8]) -> Option<usize> {
     is_whole.then(|| json.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
 }
 
-/// Whether two texts are the same: as most keys are short, a call would take longer than comparing them.
+/// Whether two texts are the same. Most are short, and a call would take longer than comparing both ends, which may overlap.
 #[inline]
-fn is_same(text: &[u8], bytes: &[u8]) -> bool {
-    if bytes.len() > SHORT_BYTES || text.len() != bytes.len() {
-        return text == bytes;
+fn is_same(text: &[u8], other: &[u8]) -> bool {
+    fn ends<const N: usize>(text: &[u8]) -> Option<(&[u8; N], &[u8; N])> {
+        text.first_chunk().zip(text.last_chunk())
     }
-    let word = |bytes: &[u8], at: usize| {
-        bytes.get(at..).and_then(<[u8]>::first_chunk).map(|word| u64::from_ne_bytes(*word))
-    };
-    match bytes.len() {
-        0..8 => text.iter().zip(bytes).filter(|(a, b)| a == b).count() == bytes.len(),
-        length => {
-            let words = (0..length / 8).map(|word| word * 8).chain([length - 8]);
-            words.fold(true, |equal, at| equal & (word(text, at) == word(bytes, at)))
-        }
+    match other.len() {
+        length if length != text.len() => false,
+        16..=32 => ends::<16>(text) == ends::<16>(other),
+        33..=64 => ends::<32>(text) == ends::<32>(other),
+        _ => text == other,
     }
 }
-
-/// Texts up to this length are compared in words.
-const SHORT_BYTES: usize = 48;
 
 /// Whether a text is the canonical one of its value. What reads as the replacement character may be one that is broken.
 fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {

@@ -1,7 +1,6 @@
 //! The data of a block that a source provides.
 
 use crate::chunk::Order;
-use std::ops::Range;
 
 /// The instants and arrival numbers of the events of a block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,15 +41,6 @@ impl Times<'_> {
     pub(crate) fn order(&self, index: usize) -> Order {
         let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
         (number(self.instants), number(self.arrivals))
-    }
-
-    /// The same for the events of a range.
-    pub(crate) fn orders(&self, events: Range<u32>) -> impl Iterator<Item = Order> {
-        let events = events.start as usize..events.end as usize;
-        let instants = self.instants.get(events.clone()).unwrap_or_default();
-        let arrivals = self.arrivals.get(events).unwrap_or_default();
-        let both = instants.iter().zip(arrivals);
-        both.map(|(instant, arrival)| (u64::from_le_bytes(*instant), u64::from_le_bytes(*arrival)))
     }
 }
 

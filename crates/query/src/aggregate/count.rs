@@ -37,8 +37,14 @@ impl Aggregate for Count {
     }
 }
 
+/// For each group how many events.
 #[derive(Default)]
 pub(crate) struct Counts(Vec<u64>);
+
+/// So many rows that follow one another are counted apart, so that none waits for the one before.
+const LANES: usize = 4;
+/// So many groups are few.
+const FEW: usize = 64;
 
 impl Counts {
     #[inline]
@@ -46,6 +52,23 @@ impl Counts {
         if let Some(count) = self.0.get_mut(group as usize) {
             *count += times;
         }
+    }
+
+    /// Counts rows of few groups.
+    fn count_few(&mut self, groups: &[u32]) {
+        let mut lanes = [[0u64; FEW]; LANES];
+        let (fours, rest) = groups.as_chunks::<LANES>();
+        for four in fours {
+            for (lane, group) in lanes.iter_mut().zip(four) {
+                if let Some(count) = lane.get_mut(*group as usize) {
+                    *count += 1;
+                }
+            }
+        }
+        for lane in &lanes {
+            self.0.iter_mut().zip(lane).for_each(|(count, more)| *count += more);
+        }
+        rest.iter().for_each(|group| self.count(*group, 1));
     }
 }
 
@@ -57,6 +80,7 @@ impl Accumulators for Counts {
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         match (column, groups) {
             (Column::Nothing, Groups::One(group)) => self.count(group, chunk.len() as u64),
+            (Column::Nothing, Groups::Each(groups)) if self.0.len() <= FEW => self.count_few(groups),
             (Column::Nothing, Groups::Each(groups)) => groups.iter().for_each(|group| self.count(*group, 1)),
             (Column::Values(cells), _) => {
                 for (row, cell) in cells.iter().enumerate() {

@@ -123,8 +123,8 @@ fn identifier_of(json: &[u8]) -> Option<Identifier> {
     })
 }
 
-/// The bytes of an identifier without escapes, with its quotes.
-const IDENTIFIER_BYTES: usize = 34;
+/// The most bytes of an identifier without escapes, with its quotes.
+const IDENTIFIER_BYTES: usize = 38;
 
 impl Accumulators for DistinctCounts {
     fn grow(&mut self, groups: usize) -> usize {

@@ -63,6 +63,20 @@ impl ExactSum {
         self.add_raised(scale, significand).unwrap_or_else(|| self.add_other(scale, significand))
     }
 
+    /// Whether a sum of numbers of few digits and this scale is added to without a question.
+    #[inline]
+    pub(super) fn takes(&self, scale: u32) -> bool {
+        let is_empty = self.first == 0;
+        (is_empty | (self.first_scale == scale)) & (self.first.unsigned_abs() < 1 << 126)
+    }
+
+    /// Adds a number of a scale that it [takes](Self::takes).
+    #[inline]
+    pub(super) fn add_taken(&mut self, scale: u32, significand: i64) {
+        self.first_scale = scale;
+        self.first = self.first.saturating_add(significand.into());
+    }
+
     /// Brings the first sum or a number to the scale of the other, and adds them; none where there is no room.
     #[inline]
     fn add_raised(&mut self, scale: u32, significand: i128) -> Option<usize> {

@@ -1,13 +1,14 @@
 //! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it; where there is no number,
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
+use super::best::{Bests, Held};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, rows_of, seen_places};
 use crate::chunk::{
     Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order, Quotient,
     StoredNumbers, scalar_of, value_of,
 };
 use crate::expr::Certain;
-use crate::value::{self, Kind, Number, Value, compare_few};
+use crate::value::{Kind, Number, Value, compare_few};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 
@@ -47,116 +48,55 @@ impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
     }
 
     fn state(self) -> Extremes<LEAST> {
-        Extremes { best: Vec::new(), scratch: Vec::new(), places: Vec::new() }
+        Extremes { best: Bests::default(), scratch: Vec::new() }
     }
 }
 
 pub(crate) struct Extremes<const LEAST: bool> {
-    best: Vec<Option<Best>>,
+    best: Bests,
     scratch: Vec<FewDigits>,
-    /// For each group the best mantissa of a column, and one more than its place there: zeros between columns.
-    places: Vec<(i64, u32)>,
 }
 
 /// Of so many groups each has a place of its own while a column is looked at.
 const PLACES_MAX: usize = 4096;
 
-/// The best value so far, and the first event that has it.
-struct Best {
-    value: Held<'static>,
-    order: Order,
-}
-
-/// Numbers of a mantissa and a scale are held without an allocation.
-enum Held<'v> {
-    Few(i64, u32),
-    Value(Value<'v>),
-}
-
-impl<'v> Held<'v> {
-    fn is_number(&self) -> bool {
-        match self {
-            Held::Few(..) => true,
-            Held::Value(value) => value.kind() == Kind::Number,
-        }
-    }
-
-    /// The order of rows.
-    fn compare(&self, other: &Held<'_>) -> Ordering {
-        let few = |significand: &i64, scale: &u32| Value::Number(Number::few(*significand, *scale));
-        match (self, other) {
-            (Held::Few(a, scale), Held::Few(b, other)) => compare_few((*a, *scale), (*b, *other)),
-            (Held::Few(a, scale), Held::Value(b)) => value::order(&few(a, scale), b, false),
-            (Held::Value(a), Held::Few(b, scale)) => value::order(a, &few(b, scale), false),
-            (Held::Value(a), Held::Value(b)) => value::order(a, b, false),
-        }
-    }
-
-    fn weight(&self) -> usize {
-        match self {
-            Held::Few(..) => 0,
-            Held::Value(value) => value.weight(),
-        }
-    }
-
-    fn into_static(self) -> Held<'static> {
-        match self {
-            Held::Few(significand, scale) => Held::Few(significand, scale),
-            Held::Value(value) => Held::Value(value.into_static()),
-        }
-    }
-}
-
 impl<const LEAST: bool> Extremes<LEAST> {
     /// How a better value stands to the best.
     const WANTED: Ordering = if LEAST { Ordering::Less } else { Ordering::Greater };
 
+    /// Whether a value of an event is better than the best of a group, or equal and earlier.
+    fn is_best(&self, group: u32, value: &Held<'_>, order: Order) -> bool {
+        self.best.get(group).is_none_or(|(best, first)| {
+            if value.is_number() != best.is_number() {
+                return value.is_number();
+            }
+            match value.compare(&best) {
+                Ordering::Equal => order < first,
+                unequal => unequal == Self::WANTED,
+            }
+        })
+    }
+
     /// By how many bytes it grew, about.
     #[inline]
     fn take(&mut self, group: u32, value: Held<'_>, order: Order) -> usize {
-        let Some(best) = self.best.get_mut(group as usize) else { return 0 };
-        let is_better = best.as_ref().is_none_or(|best| {
-            if value.is_number() != best.value.is_number() {
-                return value.is_number();
-            }
-            match value.compare(&best.value) {
-                Ordering::Equal => order < best.order,
-                unequal => unequal == Self::WANTED,
-            }
-        });
-        if !is_better {
-            return 0;
-        }
-        let before = best.as_ref().map_or(0, |best| best.value.weight());
-        let value = value.into_static();
-        let grown = value.weight().saturating_sub(before);
-        *best = Some(Best { value, order });
-        grown
+        if self.is_best(group, &value, order) { self.best.set(group, value, order) } else { 0 }
     }
 
-    /// Takes in numbers of one scale, of rows in the order of time: of each group the first of the best.
-    fn take_column(&mut self, groups: Groups<'_>, numbers: &Mantissas, chunk: &Chunk<'_>) -> usize {
-        let mut places = std::mem::take(&mut self.places);
-        places.resize(self.best.len(), (0, 0));
-        for (place, (row, value)) in (1..).zip(rows_of(numbers).zip(&numbers.values)) {
-            if let Some((best, known)) = places.get_mut(groups.of(row) as usize)
-                && (*known == 0 || value.cmp(best) == Self::WANTED)
-            {
-                (*best, *known) = (*value, place);
+    /// Takes in numbers of one scale: most are told from the best of their groups by their mantissas.
+    fn take_column(&mut self, groups: Groups<'_>, numbers: &Mantissas, chunk: &Chunk<'_>) {
+        for (place, (row, mantissa)) in rows_of(numbers).zip(&numbers.values).enumerate() {
+            let (group, scale) = (groups.of(row), numbers.scale);
+            if self.best.has_better(group, Self::WANTED, *mantissa, scale) {
+                continue;
             }
-        }
-        let mut grown = 0;
-        for (group, place) in (0..).zip(&mut places) {
-            let (_, known) = std::mem::take(place);
-            let Some(place) = known.checked_sub(1) else { continue };
-            let row = numbers.rows.as_ref().map_or(Some(place), |rows| rows.get(place as usize).copied());
-            let (Some(row), Some((significand, scale))) = (row, numbers.get(place as usize)) else {
+            let (Some((significand, digits)), order) = (numbers.get(place), chunk.order(row)) else {
                 continue;
             };
-            grown += self.take(group, Held::Few(significand, scale.into()), chunk.order(row as usize));
+            if self.is_best(group, &Held::Few(significand, digits.into()), order) {
+                self.best.set_number(group, *mantissa, scale, digits, order);
+            }
         }
-        self.places = places;
-        grown
     }
 
     /// Takes in numbers that are stored as texts, of rows in the order of time: of each group the first of the best.
@@ -296,15 +236,13 @@ impl<const LEAST: bool> Extremes<LEAST> {
 
 impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.best, groups)
+        self.best.grow(groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
-        if let Column::Mantissas(numbers) = column
-            && self.best.len() <= PLACES_MAX
-            && chunk.orders().is_sorted()
-        {
-            return self.take_column(groups, numbers, chunk);
+        if let Column::Mantissas(numbers) = column {
+            self.take_column(groups, numbers, chunk);
+            return 0;
         }
         if let Column::Decimals(decimals) = column
             && self.best.len() <= PLACES_MAX
@@ -367,36 +305,37 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
     }
 
     fn needs_orders(&self, group: u32, of: &Known<'_>, earliest: Order) -> bool {
-        let (best, extreme) = match (self.best.get(group as usize), of) {
+        let ((best, first), extreme) = match (self.best.get(group), of) {
             (_, Known::Absent) => return false,
-            (Some(Some(best)), Known::Values { range: Some((least, greatest)), .. }) => {
+            (Some(best), Known::Values { range: Some((least, greatest)), .. }) => {
                 (best, if LEAST { least } else { greatest })
             }
             _ => return true,
         };
         let value = Held::Value(Value::Number(Number::Stored(extreme.text)));
         // Of equal values the earliest stays.
-        match value.compare(&best.value) {
-            _ if !best.value.is_number() => true,
-            Ordering::Equal => earliest < best.order,
+        match value.compare(&best) {
+            _ if !best.is_number() => true,
+            Ordering::Equal => earliest < first,
             unequal => unequal == Self::WANTED,
         }
     }
 
-    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
-        let each = group_of.iter().zip(other.best);
-        each.filter_map(|(group, best)| Some((group, best?)))
-            .map(|(group, Best { value, order })| self.take(*group, value, order))
-            .sum()
+    fn merge(&mut self, mut other: Self, group_of: &[u32]) -> usize {
+        let mut grown = 0;
+        for (own, group) in (0..).zip(group_of) {
+            if let Some((value, order)) = other.best.take(own) {
+                grown += self.take(*group, value, order);
+            }
+        }
+        grown
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        match self.best.get_mut(group as usize).and_then(Option::take) {
+        match self.best.take(group) {
             None => Value::Undefined,
-            Some(Best { value: Held::Few(significand, scale), .. }) => {
-                Value::Number(Number::few(significand, scale))
-            }
-            Some(Best { value: Held::Value(value), .. }) => value,
+            Some((Held::Few(significand, scale), _)) => Value::Number(Number::few(significand, scale)),
+            Some((Held::Value(value), _)) => value,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Values may come in any order, and be spread over threads in any way: what depends on order remembers the event's.
 
 mod any_all;
+mod best;
 mod count;
 mod count_distinct;
 mod distinct;

@@ -91,6 +91,9 @@ const LANES: usize = 4;
 /// So many groups are few.
 const FEW: usize = 256;
 
+/// So many rows are added together.
+const TOGETHER: usize = 32;
+
 /// Of so many groups each has a place of its own while a column is added up.
 const PLACES_MAX: usize = 4096;
 
@@ -146,18 +149,40 @@ impl<const MEAN: bool> Sums<MEAN> {
                 }
                 grown
             }
-            Groups::Each(groups) => {
-                let mut grown = 0;
-                for (row, mantissa) in rows_of(numbers).zip(&numbers.values) {
-                    let group = groups.get(row).and_then(|group| self.groups.get_mut(*group as usize));
-                    if let Some(summed) = group {
-                        summed.count += 1;
-                        grown += summed.sum.add_part(scale, i128::from(*mantissa));
-                    }
+            Groups::Each(groups) => match &numbers.rows {
+                None => self.add_many(scale, groups.iter().zip(&numbers.values)),
+                Some(rows) => {
+                    let group = |row: &u32| groups.get(*row as usize).unwrap_or(&u32::MAX);
+                    self.add_many(scale, rows.iter().map(group).zip(&numbers.values))
                 }
-                grown
+            },
+        }
+    }
+
+    /// Adds numbers of a scale to the sums of many groups. These are read for some rows together first, so that the processor waits for memory once for several
+    /// of them.
+    fn add_many<'n>(&mut self, scale: u32, mut numbers: impl Iterator<Item = (&'n u32, &'n i64)>) -> usize {
+        let (mut some, mut count, mut grown) = ([(0, 0); TOGETHER], TOGETHER, 0);
+        while count == TOGETHER {
+            count = 0;
+            for (place, (group, number)) in some.iter_mut().zip(numbers.by_ref()) {
+                *place = (*group, *number);
+                count += 1;
+            }
+            let some = some.get(..count).unwrap_or_default();
+            let takes =
+                |group: u32| self.groups.get(group as usize).is_some_and(|summed| summed.sum.takes(scale));
+            let all_take = some.iter().fold(true, |all, (group, _)| all & takes(*group));
+            for (group, number) in some {
+                let Some(summed) = self.groups.get_mut(*group as usize) else { continue };
+                summed.count += 1;
+                match all_take {
+                    true => summed.sum.add_taken(scale, *number),
+                    false => grown += summed.sum.add_part(scale, (*number).into()),
+                }
             }
         }
+        grown
     }
 }
 

@@ -1,14 +1,15 @@
 //! Each aggregate of the table, its values spread over several states in any order, against one state that takes one after the other.
 
 use super::*;
-use crate::chunk::{Columns, Form, value_of};
-use crate::value::json;
+use crate::chunk::{Columns, Digits, Form, Mantissas, value_of};
+use crate::value::{Number, json};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const GROUPS: u32 = 3;
 const STATES: usize = 3;
 
-const VALUES: [&str; 27] = [
+const VALUES: [&str; 30] = [
     "",
     "null",
     "true",
@@ -37,6 +38,10 @@ const VALUES: [&str; 27] = [
     r#""0123456789abcdef0123456789abcdef""#,
     r#""\u0030123456789abcdef0123456789abcdef""#,
     r#""ffffffffffffffff0123456789abcdef""#,
+    // The same digits with dashes are another value.
+    r#""01234567-89ab-cdef-0123-456789abcdef""#,
+    r#""\u00301234567-89ab-cdef-0123-456789abcdef""#,
+    r#""01234567-89ab-cdef-0123-456789abcdeF""#,
 ];
 
 /// All aggregates, with constants as they are given where none are.
@@ -131,6 +136,49 @@ proptest! {
                 merged.merge(state, &group_of);
             }
             prop_assert_eq!(results(function, merged), expected, "{:?}", function);
+        }
+    }
+
+    /// However many groups there are, and in whatever order the rows come.
+    #[test]
+    fn numbers_of_a_column_are_taken_as_one_by_one(
+        numbers in prop::collection::vec((-30i64..30, 0u8..=2, 0..GROUPS), 0..100),
+        groups in prop::sample::select(vec![GROUPS, 100, 300, 5000]),
+        have_all: bool,
+        is_reversed: bool,
+    ) {
+        const SCALE: u8 = 2;
+        let digits = |(significand, digits, _): &(i64, u8, u32)| match significand {
+            0 => SCALE,
+            _ => *digits,
+        };
+        let mantissas = Arc::new(Mantissas {
+            values: numbers.iter().map(|of| of.0 * 10i64.pow(u32::from(SCALE - digits(of)))).collect(),
+            rows: (!have_all).then(|| (0..numbers.len() as u32).map(|number| 2 * number + 1).collect()),
+            scale: SCALE,
+            spelled: Digits::of(numbers.iter().map(digits).collect(), SCALE),
+        });
+        let rows = if have_all { numbers.len() } else { 2 * numbers.len() + 1 };
+        let order = |row: usize| if is_reversed { (0, (rows - row) as u64) } else { (row as u64, 7) };
+        let mut columns = Columns::new([Form::Numbers].into_iter());
+        columns.begin_rows((0..rows).map(order));
+        columns.set(0, Column::Mantissas(mantissas.clone()));
+        let chunk = Chunk::new(&columns, &[]);
+        let row_of = |place: usize| if have_all { place } else { 2 * place + 1 };
+        let mut group_of = vec![0; rows];
+        numbers.iter().enumerate().for_each(|(place, of)| group_of[row_of(place)] = of.2);
+        for function in functions().into_iter().filter(|function| !function.takes(Kind::Array)) {
+            let (mut each, mut together) = (function.state(), function.state());
+            [&mut each, &mut together].into_iter().for_each(|state| _ = state.grow(groups as usize));
+            for _ in 0..2 {
+                for (place, of) in numbers.iter().enumerate() {
+                    let (significand, scale) = mantissas.get(place).expect("a number");
+                    let value = Value::Number(Number::few(significand, scale.into()));
+                    each.add(of.2, value, chunk.order(row_of(place)), 1);
+                }
+                together.update(Groups::Each(&group_of), chunk.column(0), &chunk);
+            }
+            prop_assert_eq!(results(function, together), results(function, each), "{:?}", function);
         }
     }
 

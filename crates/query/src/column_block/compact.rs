@@ -4,8 +4,8 @@
 //! one. To widen them again costs a fraction of what decoding them costs.
 
 use super::coded::Coded;
-use super::decoded::OwnTimes;
 use super::path_column::PathColumn;
+use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
@@ -177,7 +177,7 @@ impl CompactTimes {
             instant = instant.wrapping_add(step);
             instant.to_le_bytes()
         });
-        OwnTimes { instants: told.collect(), arrivals }
+        OwnTimes::new(told.collect(), arrivals)
     }
 
     /// What it takes in memory, in bytes.
@@ -228,7 +228,7 @@ mod tests {
             let mut instant = u64::from(first);
             let instants: Vec<[u8; 8]> = steps.iter().map(|step| { instant += step; instant.to_le_bytes() }).collect();
             let arrivals: Vec<[u8; 8]> = steps.iter().map(|step| (u64::from(least) + step % 1000).to_le_bytes()).collect();
-            let times = OwnTimes { instants, arrivals };
+            let times = OwnTimes::new(instants, arrivals);
             if let Some(compact) = CompactTimes::of(&times) {
                 let widened = compact.widened();
                 prop_assert_eq!(widened.instants, times.instants);

@@ -3,6 +3,7 @@
 use super::array_column::ArrayColumn;
 use super::compact::{Compact, CompactTimes};
 use super::path_column::PathColumn;
+use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -13,12 +14,6 @@ use tamias_shred::{Group, Texts};
 
 /// Keys, as documents spell them.
 pub(crate) type Path = Box<[Box<str>]>;
-
-/// Instants and arrival numbers.
-pub(super) struct OwnTimes {
-    pub(super) instants: Vec<[u8; 8]>,
-    pub(super) arrivals: Vec<[u8; 8]>,
-}
 
 /// Documents put together, as a block of text has them.
 #[derive(Debug, Default)]
@@ -90,14 +85,14 @@ impl<T> Default for Piece<T> {
 }
 
 impl<T> Piece<T> {
-    fn get(&self, turn: u64) -> Option<&T> {
+    fn get(&self, turn: u64) -> Option<&Arc<T>> {
         let value = self.value.get()?;
         self.used.fetch_max(turn, Relaxed);
         Some(value)
     }
 
     /// Where another thread was first, its value counts.
-    fn set(&self, value: T, turn: u64) -> &T {
+    fn set(&self, value: T, turn: u64) -> &Arc<T> {
         let value = self.value.get_or_init(|| {
             self.made.store(turn, Relaxed);
             Arc::new(value)
@@ -211,17 +206,17 @@ impl DecodedColumns {
         Some(place.set(read()?, turn))
     }
 
-    pub(super) fn times(&self, turn: u64) -> Option<&OwnTimes> {
+    pub(super) fn times(&self, turn: u64) -> Option<&Arc<OwnTimes>> {
         let widened = || Some(self.times.set(self.compact_times.get(turn)?.widened(), turn));
         self.times.get(turn).or_else(widened)
     }
 
-    pub(super) fn keep_times(&self, times: OwnTimes, turn: u64) -> &OwnTimes {
+    pub(super) fn keep_times(&self, times: OwnTimes, turn: u64) -> &Arc<OwnTimes> {
         self.times.set(times, turn)
     }
 
     pub(super) fn documents(&self, turn: u64) -> Option<&OwnDocuments> {
-        self.documents.get(turn)
+        self.documents.get(turn).map(|documents| &**documents)
     }
 
     pub(super) fn keep_documents(&self, documents: OwnDocuments, turn: u64) -> &OwnDocuments {

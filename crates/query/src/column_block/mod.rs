@@ -12,12 +12,13 @@ mod piece_column;
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
+use decoded::lock;
 pub use decoded::{DecodedColumns, OwnDocuments};
-use decoded::{OwnTimes, lock};
 pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
 
+use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
 use std::ops::Range;
@@ -206,7 +207,16 @@ impl ColumnBlock {
     /// # Errors
     /// If they cannot be read.
     pub fn times(&self) -> Result<Times<'_>, ColumnError> {
-        let times = match self.decoded.times(self.turn) {
+        let times = self.own_times()?;
+        Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
+    }
+
+    /// The same, to be shared.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn own_times(&self) -> Result<&Arc<OwnTimes>, ColumnError> {
+        Ok(match self.decoded.times(self.turn) {
             Some(times) => times,
             None => {
                 let (instants, arrivals) =
@@ -218,14 +228,13 @@ impl ColumnBlock {
                     );
                 }
                 let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
-                let times = OwnTimes { instants: bytes(instants), arrivals: bytes(arrivals) };
+                let times = OwnTimes::new(bytes(instants), bytes(arrivals));
                 if !self.source.times_fit(Times { instants: &times.instants, arrivals: &times.arrivals }) {
                     return Err(DecodeError::Malformed { what: TIMES_DIFFER }.into());
                 }
                 self.decoded.keep_times(times, self.turn)
             }
-        };
-        Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
+        })
     }
 
     /// All documents. They are put together, and kept if that was done before: those of a block that is read through once are not.

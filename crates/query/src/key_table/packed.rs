@@ -90,28 +90,35 @@ pub(super) fn unpack(Packed { bits, form }: Packed, zeros: u8) -> ([u8; SPELLED_
     let mut spelled = Spelled::default();
     match form {
         Form::HEX => {
-            spelled.push(b'"');
-            (0..32).for_each(|nth| spelled.push(digit(bits, nth)));
-            spelled.push(b'"');
+            let words = digits_of(bits);
+            spelled.put(b"\"");
+            words.iter().for_each(|digits| spelled.put(digits));
+            spelled.put(b"\"");
         }
         Form::DASHED => {
-            spelled.push(b'"');
-            for nth in 0..32 {
-                if matches!(nth, 8 | 12 | 16 | 20) {
-                    spelled.push(b'-');
-                }
-                spelled.push(digit(bits, nth));
-            }
-            spelled.push(b'"');
+            let [one, two, three, four] = digits_of(bits);
+            let [two, three] = [two, three].map(|digits| digits.map(|digit| [digit]));
+            let ([a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p]) = (two, three);
+            spelled.put(b"\"");
+            spelled.put(&one);
+            let halves = [[a, b, c, d], [e, f, g, h], [i, j, k, l]];
+            halves.iter().for_each(|digits| {
+                spelled.put(b"-");
+                spelled.put(digits.as_flattened());
+            });
+            spelled.put(b"-");
+            spelled.put([m, n, o, p].as_flattened());
+            spelled.put(&four);
+            spelled.put(b"\"");
         }
         form => match form.kind() {
             Form::STRING => {
-                spelled.push(b'"');
-                spelled.push_loaded(bits, form.beside());
-                spelled.push(b'"');
+                spelled.put(b"\"");
+                spelled.put_loaded(bits, form.beside());
+                spelled.put(b"\"");
             }
-            Form::NUMBER => spelled.push_number(bits as i64, form.beside(), usize::from(zeros)),
-            _ => spelled.push_loaded(bits, form.beside()),
+            Form::NUMBER => spelled.put_number(bits as i64, form.beside(), usize::from(zeros)),
+            _ => spelled.put_loaded(bits, form.beside()),
         },
     }
     (spelled.bytes, spelled.len)
@@ -183,7 +190,7 @@ pub(crate) fn hexadecimal(digits: &[u8; 32]) -> Option<u128> {
 
 /// The same with dashes between them.
 #[inline]
-fn dashed(text: &[u8; 36]) -> Option<u128> {
+pub(crate) fn dashed(text: &[u8; 36]) -> Option<u128> {
     let [a, b, c, d, e, f, g, h, b'-', text @ ..] = text else { return None };
     let [i, j, k, l, b'-', m, n, o, p, b'-', text @ ..] = text else { return None };
     let [q, r, s, t, b'-', rest @ ..] = text else { return None };
@@ -195,10 +202,12 @@ fn dashed(text: &[u8; 36]) -> Option<u128> {
     Some(one << 96 | two << 64 | three << 32 | four)
 }
 
+/// A one in each byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
 /// The 32 bits that eight digits in lower case stand for, all of them at once in the bytes of a word.
 #[inline]
 fn eight_digits(digits: &[u8; 8]) -> Option<u32> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
     let text = u64::from_be_bytes(*digits);
     // Letters begin at 0x61, digits at 0x30.
     let letters = text >> 6 & ONES;
@@ -213,10 +222,20 @@ fn eight_digits(digits: &[u8; 8]) -> Option<u32> {
     Some((quads | quads >> 16) as u32)
 }
 
-/// The so-many-th of the 32 digits of a word.
-fn digit(bits: u128, nth: u32) -> u8 {
-    let value = (bits >> (124 - 4 * nth)) as u8 & 0xf;
-    if value < 10 { b'0' + value } else { b'a' + value - 10 }
+/// The 32 digits of a word.
+#[inline]
+fn digits_of(bits: u128) -> [[u8; 8]; 4] {
+    [bits >> 96, bits >> 64, bits >> 32, bits].map(|word| digits_of_word(word as u32))
+}
+
+/// The eight digits of 32 bits, all of them at once in the bytes of a word.
+#[inline]
+fn digits_of_word(bits: u32) -> [u8; 8] {
+    let halves = (u64::from(bits) | u64::from(bits) << 16) & 0x0000_ffff_0000_ffff;
+    let bytes = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff;
+    let values = (bytes | bytes << 4) & (0x0f * ONES);
+    let letters = (values + 6 * ONES) >> 4 & ONES;
+    (values + 0x30 * ONES + 0x27 * letters).to_be_bytes()
 }
 
 /// Bytes with room for the longest spelling; there are never more.
@@ -232,59 +251,72 @@ impl Default for Spelled {
 }
 
 impl Spelled {
+    /// Room for so many bytes more, where there is as much.
     #[inline]
-    fn push(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(usize::from(self.len)) {
-            *place = byte;
-            self.len += 1;
+    fn room(&mut self, length: usize) -> Option<&mut [u8]> {
+        let start = usize::from(self.len);
+        let room = self.bytes.get_mut(start..start + length)?;
+        self.len += length as u8;
+        Some(room)
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.room(bytes.len()) {
+            room.copy_from_slice(bytes);
         }
     }
 
     /// So many bytes, as they were loaded.
-    fn push_loaded(&mut self, bits: u128, length: usize) {
-        let all = bits.to_le_bytes();
-        // Where the last ones were loaded from: they may have been among the first too.
-        let half = match length {
-            8.. => 8,
-            4.. => 4,
-            _ => length,
-        };
-        all.iter().take(half).for_each(|byte| self.push(*byte));
-        let seen = half.saturating_sub(length - half);
-        all.iter().skip(8 + seen).take(length - half).for_each(|byte| self.push(*byte));
+    #[inline]
+    fn put_loaded(&mut self, bits: u128, length: usize) {
+        fn put_ends<const N: usize>(room: &mut [u8], first: [u8; N], last: [u8; N]) {
+            if let Some(place) = room.first_chunk_mut() {
+                *place = first;
+            }
+            if let Some(place) = room.last_chunk_mut() {
+                *place = last;
+            }
+        }
+        let Some(room) = self.room(length) else { return };
+        let (first, last) = (bits as u64, (bits >> 64) as u64);
+        match length {
+            8.. => put_ends(room, first.to_le_bytes(), last.to_le_bytes()),
+            4.. => put_ends(room, (first as u32).to_le_bytes(), (last as u32).to_le_bytes()),
+            _ => room.iter_mut().zip(first.to_le_bytes()).for_each(|(place, byte)| *place = byte),
+        }
     }
 
     /// A number with so many more zeros at its end than its scale has room for.
-    fn push_number(&mut self, significand: i64, scale: usize, zeros: usize) {
-        // From the last digit on.
-        let (mut digits, mut count) = ([0u8; 24], 0);
+    fn put_number(&mut self, significand: i64, scale: usize, zeros: usize) {
+        // A digit before the point at least, and zeros where the significand has fewer digits than the scale: there are 18 at most.
+        let (mut digits, mut first) = ([b'0'; DIGITS_MAX], DIGITS_MAX);
         let mut rest = significand.unsigned_abs();
-        let mut put = |byte: u8| {
-            if let Some(place) = digits.get_mut(count) {
-                *place = byte;
-                count += 1;
-            }
-        };
-        for nth in 0.. {
-            if nth == scale && scale > 0 {
-                put(b'.');
-            }
-            if rest == 0 && nth > scale {
+        // Two at a time, since each division waits for the one before.
+        for (at, pair) in digits.as_chunks_mut::<2>().0.iter_mut().enumerate().rev() {
+            if rest == 0 {
                 break;
             }
-            put(b'0' + (rest % 10) as u8);
-            rest /= 10;
+            let two = (rest % 100) as u8;
+            *pair = [b'0' + two / 10, b'0' + two % 10];
+            (rest, first) = (rest / 100, 2 * at + usize::from(rest < 10));
         }
+        let point = DIGITS_MAX.saturating_sub(scale);
+        let (whole, fraction) = digits.split_at(point);
         if significand < 0 {
-            self.push(b'-');
+            self.put(b"-");
         }
-        digits.iter().take(count).rev().for_each(|byte| self.push(*byte));
-        if scale == 0 && zeros > 0 {
-            self.push(b'.');
+        self.put(whole.get(first.min(point.saturating_sub(1))..).unwrap_or_default());
+        if scale + zeros > 0 {
+            self.put(b".");
         }
-        (0..zeros).for_each(|_| self.push(b'0'));
+        self.put(fraction);
+        (0..zeros).for_each(|_| self.put(b"0"));
     }
 }
+
+/// As many digits as 64 bits come to.
+const DIGITS_MAX: usize = 20;
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,12 @@
 //! The group of each row of a chunk, by its keys.
 
 use super::group::Groups;
-use super::several::{SeveralKeys, values_of_row};
+use super::several::{REPEATED, SeveralKeys, values_of_row};
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::key_table::{Found, Kept};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
-
-/// Where entries repeat so often, all of them are looked up before it is looked which of them rows have.
-const REPEATED: usize = 8;
 
 impl Groups<'_> {
     /// Finds the group of each row.
@@ -25,15 +22,16 @@ impl Groups<'_> {
     }
 
     fn assign_by_time(&mut self, chunk: &Chunk<'_>, intervals: &Intervals, numbers: &mut Vec<u32>) {
-        let mut orders = chunk.orders();
+        let (orders, mut row) = (chunk.orders(), 0);
+        let is_sorted = orders.is_sorted();
         // Most rows come in the order of time, so that those of an interval stand together.
-        while let Some(first) = orders.first() {
+        while let Some(first) = orders.get(row) {
             let interval = intervals.around(first.0);
-            let number = self.of_interval(interval.start, *first);
-            let is_in = |order: &Order| *order >= *first && interval.contains(&order.0);
-            let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
-            numbers.extend(std::iter::repeat_n(number, run));
-            orders = orders.get(run..).unwrap_or_default();
+            let number = self.of_interval(interval.start, first);
+            let is_in = |order: Order| order >= first && interval.contains(&order.0);
+            let next = orders.first_without(row + 1, is_sorted, is_in);
+            numbers.extend(std::iter::repeat_n(number, next - row));
+            row = next;
         }
     }
 
@@ -41,7 +39,7 @@ impl Groups<'_> {
         let orders = chunk.orders();
         // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
         let is_sorted = orders.is_sorted();
-        let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
+        let are_later = is_sorted && orders.get(0).is_some_and(|first| first >= self.latest);
         match chunk.column(column) {
             Column::Values(cells) => {
                 let values = cells.iter().map(|cell| chunk.json(*cell)).enumerate();
@@ -115,7 +113,7 @@ impl Groups<'_> {
     fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let orders = chunk.orders();
         let is_sorted = orders.is_sorted();
-        let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
+        let are_later = is_sorted && orders.get(0).is_some_and(|first| first >= self.latest);
         let mut several = std::mem::take(&mut self.tables.several);
         several.find_rows(chunk, keys, is_sorted, numbers, |several, row, found| match found {
             Found::Known(_) if are_later => {}

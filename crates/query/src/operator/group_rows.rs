@@ -1,5 +1,6 @@
 //! The rows of groups that are complete.
 
+use super::group_values::GroupValues;
 use super::shown::{Group, GroupKeys};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
@@ -49,28 +50,35 @@ impl ClosedGroups {
         let gives_rows = grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&grouping.sort, plan.limit, plan.columns.len());
         let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
+        let asked = grouping.asked_by_having();
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = &mut self;
-        let mut values = Vec::new();
+        let mut values = GroupValues::of(grouping);
         for nth in 0..groups.len() {
             meter.step()?;
             let number = number_of(order.as_deref(), nth).unwrap_or_default();
             let Some(group) = groups.get(number as usize) else { continue };
-            // Most groups of which few are wanted are told by the first value that they are sorted by.
-            let mut first = first_by.map(|at| states.finish(at, number));
-            if first.as_ref().is_some_and(|first| sorter.passes_over_first(first)) {
-                continue;
+            values.begin();
+            if !control.watch.looks_at_answers() && gives_rows.is_none() {
+                // Most groups do not pass `having`, or are told by the first value that they are sorted by where few are wanted.
+                asked.iter().for_each(|at| values.make(*at, number, group, states, tables));
+                if grouping.having.is_some() && !grouping.passes(&mut scope_of(&values.values, control))? {
+                    continue;
+                }
+                if let Some(first) = first_by {
+                    let first = values.keys + first;
+                    values.make(first, number, group, states, tables);
+                    if values.values.get(first).is_some_and(|first| sorter.passes_over_first(first)) {
+                        continue;
+                    }
+                }
             }
-            values.clear();
-            tables.values(number, group, &mut values);
-            let keys = values.len();
-            for at in 0..grouping.aggregates.len() {
-                let first = first.take_if(|_| first_by == Some(at));
-                values.push(first.unwrap_or_else(|| states.finish(at, number)));
-            }
+            values.make_all(number, group, states, tables);
+            let GroupValues { keys, values, .. } = &values;
+            let keys = *keys;
             control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
             let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
-                take_row(grouping, keys, &values, &mut sorter, control)?;
+                take_row(grouping, keys, values, &mut sorter, control)?;
                 continue;
             };
             for value in several.rows(number) {
@@ -138,7 +146,7 @@ impl GroupRows {
         *next = 0;
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = all;
-        let mut values = Vec::new();
+        let (asked, mut values) = (grouping.asked_by_having(), GroupValues::of(grouping));
         let plain = grouping.plain_cells();
         while !page.is_full()
             && let Some(number) = number_of(order.as_deref(), *done)
@@ -159,9 +167,13 @@ impl GroupRows {
                     }
                 });
                 if !are_spelled {
-                    values.clear();
-                    tables.values(number, group, &mut values);
-                    values.iter().zip(column).for_each(|(key, column)| page.push(column, row, key, &[]));
+                    values.begin();
+                    values.make(0, number, group, states, tables);
+                    values
+                        .values
+                        .iter()
+                        .zip(column)
+                        .for_each(|(key, column)| page.push(column, row, key, &[]));
                 }
                 let mut bytes = 0;
                 for (column, aggregate) in (grouping.keys.len()..).zip(plain) {
@@ -176,18 +188,19 @@ impl GroupRows {
                 }
                 continue;
             }
-            values.clear();
-            tables.values(number, group, &mut values);
-            let keys = values.len();
-            values.extend((0..grouping.aggregates.len()).map(|at| states.finish(at, number)));
-            let mut scope = scope_of(&values, control);
-            if grouping.passes(&mut scope)? {
-                control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
-                let row = page.begin_row((0, 0));
-                grouping.each_cell(keys, &values, &mut scope, |column, value| {
-                    page.push(column, row, &value, &[]);
-                })?;
+            values.begin();
+            asked.iter().for_each(|at| values.make(*at, number, group, states, tables));
+            if grouping.having.is_some() && !grouping.passes(&mut scope_of(&values.values, control))? {
+                continue;
             }
+            values.make_all(number, group, states, tables);
+            let GroupValues { keys, values, .. } = &values;
+            control.watch.look_at_answer(values.get(*keys..).unwrap_or_default());
+            let row = page.begin_row((0, 0));
+            let mut scope = scope_of(values, control);
+            grouping.each_cell(*keys, values, &mut scope, |column, value| {
+                page.push(column, row, &value, &[]);
+            })?;
         }
         control.profile.held.fetch_add(page.len() as u64, Relaxed);
         if page.len() == 0 {
@@ -223,8 +236,23 @@ impl Grouping {
 
     /// The aggregate that all groups are sorted by first, if it is one.
     fn sorted_first_by(&self) -> Option<usize> {
-        let first = self.sort.first().filter(|_| self.having.is_none())?;
+        let first = self.sort.first()?;
         self.value_of(first.column)?.checked_sub(self.keys.len())
+    }
+
+    /// The values that `having` reads.
+    fn asked_by_having(&self) -> Vec<usize> {
+        fn mark(expr: &Expr, are_asked: &mut [bool]) {
+            if let Expr::Group(value) = expr
+                && let Some(is_asked) = are_asked.get_mut(*value)
+            {
+                *is_asked = true;
+            }
+            expr.children().into_iter().for_each(|child| mark(child, are_asked));
+        }
+        let mut are_asked = vec![false; self.keys.len() + self.aggregates.len()];
+        self.having.iter().for_each(|having| mark(having, &mut are_asked));
+        (0..).zip(are_asked).filter(|(_, is_asked)| *is_asked).map(|(value, _)| value).collect()
     }
 
     /// Whether a group passes `having`.

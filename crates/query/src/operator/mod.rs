@@ -6,6 +6,7 @@ mod beginning;
 mod cursor;
 mod group;
 mod group_rows;
+mod group_values;
 mod held;
 mod merge;
 mod parallel;

@@ -695,3 +695,30 @@ fn ranges_and_filters_tell_of_nested_values_that_are_not_listed() {
         .filter(|n| stats(&format!("select @Data from stream where o.id = 'no-{n}'")).blocks_skipped == 0);
     assert!(ids.count() < 5, "the filter rules out nearly all that are not there");
 }
+
+/// What is made of a group before it is known to have a row is no more than tells that.
+#[test]
+fn of_many_groups_those_that_pass_are_given_whole() {
+    let memory = numbered();
+    for (query, rows) in [
+        (
+            "select max(N) as m, count(*) as n from stream group by Half having n >= 2 order by m desc limit 2",
+            "{\"Half\":499.5,\"m\":999,\"n\":2}\n{\"Half\":498.5,\"m\":997,\"n\":2}\n",
+        ),
+        (
+            "select min(N) as a, max(N) as b from stream group by Half having b >= 997",
+            "{\"Half\":498.5,\"a\":996,\"b\":997}\n{\"Half\":499.5,\"a\":998,\"b\":999}\n",
+        ),
+        (
+            "select max(N) as m from stream group by Half having Half >= 499 and max(N) = m",
+            "{\"Half\":499.5,\"m\":999}\n",
+        ),
+        (
+            "select min(N) as a from stream group by Half, Level having max(N) > 995 order by a limit 1",
+            "{\"Half\":498.5,\"Level\":\"Error\",\"a\":996}\n",
+        ),
+        ("select max(N) as m from stream group by Id having m > 5000 order by m limit 3", ""),
+    ] {
+        assert_eq!(memory.query(query), rows, "{query}");
+    }
+}

@@ -53,12 +53,12 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
         First::Numbers(numbers, mixed) => {
             // Rows with something else than a number stay, wherever the order has them.
             let others = mixed.map_or(&[][..], |column| column.others.rows.as_slice());
-            let passing = Passing::Some(passing);
+            let passing = Passing::Some(Arc::new(passing));
             let numbers = gather(&numbers, &passing, evaluator.rows());
             by.numbers(&numbers, others, bound.as_ref(), &passing, None, rows)
         }
         First::Estimated(decimals) => {
-            let passing = Passing::Some(passing);
+            let passing = Passing::Some(Arc::new(passing));
             let Decimals { rows: with_one, values } = gather_decimals(&decimals, &passing);
             let Some(estimates) = values.estimates() else { return Vec::new() };
             let keys = estimates.into_iter().map(key).collect();

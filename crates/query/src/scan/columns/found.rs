@@ -1,6 +1,6 @@
 //! What a scan of columns has found in a block.
 
-use crate::chunk::{Decimals, Mantissas};
+use crate::chunk::{Decimals, EventRows, Mantissas};
 use crate::column_block::PathColumn;
 use crate::dictionary::Dictionary;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub(super) enum Passing {
     Count(usize),
     All(Range<u32>),
     /// In the order in which they are given.
-    Some(Vec<u32>),
+    Some(Arc<Vec<u32>>),
 }
 
 impl Passing {
@@ -56,6 +56,15 @@ impl Passing {
             Passing::Some(rows) => (0..0, rows.as_slice()),
         };
         all.chain(some.iter().copied())
+    }
+
+    /// The same, where each is an event; none where they are only counted.
+    pub(super) fn events(&self) -> Option<EventRows> {
+        match self {
+            Passing::Count(_) => None,
+            Passing::All(all) => Some(EventRows::All(all.clone())),
+            Passing::Some(rows) => Some(EventRows::Some(rows.clone())),
+        }
     }
 
     /// Those from the `first` on, so many at most.

@@ -233,6 +233,7 @@ fn load_outputs(
     let Passing::Some(rows) = rows else {
         return Ok(load(outputs, evaluator, None)?.then_some(first_values));
     };
+    let rows = Arc::make_mut(rows);
     if plan.wants == Wanted::Rows {
         if let Some(first) = plan.beginning {
             // Which rows come first is told without values that are no more than stored.
@@ -295,7 +296,7 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
         (Wanted::Count, None) => Passing::Count(all.len()),
         (Wanted::Count, passes) => Passing::Count(count(passes)),
         (Wanted::Block, None) => Passing::All(all),
-        (Wanted::Rows, None) => Passing::Some(all.collect()),
+        (Wanted::Rows, None) => Passing::Some(Arc::new(all.collect())),
         (Wanted::Block | Wanted::Rows, Some(passes)) => {
             // Which pass is not to be guessed: each is written, and overwritten if it does not.
             let mut rows = vec![0u32; all.len() + 1];
@@ -307,7 +308,7 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
                 count += usize::from(*passes);
             }
             rows.truncate(count);
-            Passing::Some(rows)
+            Passing::Some(Arc::new(rows))
         }
     }
 }
@@ -492,12 +493,12 @@ impl ColumnScan<'_> {
     /// Gives all rows, as columns of their own forms.
     fn give_block(&self, columns: &mut Columns) {
         let rows = &self.found.rows;
-        match (self.standing, rows, &self.found.origins) {
-            (Standing::Anywhere, rows, _) => columns.count_rows(rows.len()),
-            (Standing::Timed(times), Passing::All(all), None) => {
-                columns.begin_rows(times.orders(all.clone()))
+        match (&self.standing, rows.events()) {
+            (Standing::Anywhere, _) | (_, None) => columns.count_rows(rows.len()),
+            (Standing::Shared(of_block), Some(events)) if self.found.origins.is_none() => {
+                columns.begin_block(of_block.clone(), events);
             }
-            (standing, rows, _) => {
+            (standing, Some(_)) => {
                 columns.begin_rows(rows.places().map(|row| standing.order(self.found.event(row))));
             }
         }

@@ -1,0 +1,153 @@
+//! The best value of each group so far, as `min` and `max` have it, and the first event that has it.
+
+use super::state::grow;
+use crate::allocated::vec_bytes;
+use crate::chunk::Order;
+use crate::value::{self, Kind, Number, Value, WHOLE_POWERS, compare_few};
+use std::cmp::Ordering;
+
+/// A value that may be the best. Numbers of a significand and a scale are held without an allocation.
+pub(super) enum Held<'v> {
+    Few(i64, u32),
+    Value(Value<'v>),
+}
+
+impl Held<'_> {
+    pub(super) fn is_number(&self) -> bool {
+        match self {
+            Held::Few(..) => true,
+            Held::Value(value) => value.kind() == Kind::Number,
+        }
+    }
+
+    /// The order of rows.
+    pub(super) fn compare(&self, other: &Held<'_>) -> Ordering {
+        let few = |significand: &i64, scale: &u32| Value::Number(Number::few(*significand, *scale));
+        match (self, other) {
+            (Held::Few(a, scale), Held::Few(b, other)) => compare_few((*a, *scale), (*b, *other)),
+            (Held::Few(a, scale), Held::Value(b)) => value::order(&few(a, scale), b, false),
+            (Held::Value(a), Held::Few(b, scale)) => value::order(a, &few(b, scale), false),
+            (Held::Value(a), Held::Value(b)) => value::order(a, b, false),
+        }
+    }
+}
+
+/// The value of a group in so few bytes that those of many groups stay near to the processor.
+#[derive(Clone, Copy, Default)]
+enum Best {
+    #[default]
+    Nothing,
+    /// A number as a column has it, and with how many digits behind the point it is spelled.
+    Number { mantissa: i64, scale: u8, digits: u8 },
+    /// The place of another value.
+    Other(u32),
+}
+
+/// The values of all groups.
+#[derive(Default)]
+pub(super) struct Bests {
+    best: Vec<Best>,
+    /// For each group the first event that has its value: looked at only where values are equal.
+    orders: Vec<Order>,
+    others: Vec<Value<'static>>,
+}
+
+impl Bests {
+    /// Makes room for so many groups: by how many bytes it grew.
+    pub(super) fn grow(&mut self, groups: usize) -> usize {
+        grow(&mut self.best, groups) + grow(&mut self.orders, groups)
+    }
+
+    /// How many groups there are.
+    pub(super) fn len(&self) -> usize {
+        self.best.len()
+    }
+
+    /// The value of a group.
+    pub(super) fn get(&self, group: u32) -> Option<(Held<'_>, Order)> {
+        let held = match *self.best.get(group as usize)? {
+            Best::Nothing => return None,
+            Best::Number { mantissa, scale, digits } => {
+                let power = WHOLE_POWERS.get(usize::from(scale.saturating_sub(digits)));
+                Held::Few(mantissa / power.copied().unwrap_or(1), digits.into())
+            }
+            Best::Other(place) => {
+                Held::Value(self.others.get(place as usize).map_or(Value::Undefined, Value::reborrow))
+            }
+        };
+        Some((held, self.orders.get(group as usize).copied().unwrap_or_default()))
+    }
+
+    /// Whether a group has a number that stands to another one, which has a mantissa and a scale, as it is wanted.
+    #[inline]
+    pub(super) fn has_better(&self, group: u32, wanted: Ordering, number: i64, of: u8) -> bool {
+        match self.best.get(group as usize) {
+            Some(Best::Number { mantissa, scale, .. }) if *scale == of => mantissa.cmp(&number) == wanted,
+            Some(Best::Number { mantissa, scale, .. }) => {
+                compare_few((*mantissa, (*scale).into()), (number, of.into())) == wanted
+            }
+            Some(Best::Nothing | Best::Other(_)) | None => false,
+        }
+    }
+
+    /// Gives a group a number of a scale, spelled with so many digits behind the point.
+    pub(super) fn set_number(&mut self, group: u32, mantissa: i64, scale: u8, digits: u8, order: Order) {
+        self.set_best(group, Best::Number { mantissa, scale, digits }, order);
+    }
+
+    /// Gives a group a value: by how many bytes it grew, about.
+    pub(super) fn set(&mut self, group: u32, value: Held<'_>, order: Order) -> usize {
+        let value = match value {
+            Held::Few(significand, scale) => {
+                // Few digits have a scale of few digits too.
+                let scale = u8::try_from(scale).unwrap_or(u8::MAX);
+                self.set_number(group, significand, scale, scale, order);
+                return 0;
+            }
+            Held::Value(value) => value.into_static(),
+        };
+        let bytes = value.weight();
+        if let Some(Best::Other(place)) = self.best.get(group as usize)
+            && let Some(other) = self.others.get_mut(*place as usize)
+        {
+            let before = std::mem::replace(other, value).weight();
+            self.set_order(group, order);
+            return bytes.saturating_sub(before);
+        }
+        let before = vec_bytes(&self.others);
+        let place = self.others.len() as u32;
+        self.others.push(value);
+        self.set_best(group, Best::Other(place), order);
+        vec_bytes(&self.others) - before + bytes
+    }
+
+    /// Takes the value of a group out, if it has one.
+    pub(super) fn take(&mut self, group: u32) -> Option<(Held<'static>, Order)> {
+        let (held, order) = match self.best.get(group as usize)? {
+            Best::Other(place) => {
+                let other = self.others.get_mut(*place as usize)?;
+                let value = std::mem::replace(other, Value::Undefined);
+                (Held::Value(value), self.orders.get(group as usize).copied()?)
+            }
+            Best::Nothing | Best::Number { .. } => match self.get(group)? {
+                (Held::Few(significand, scale), order) => (Held::Few(significand, scale), order),
+                (Held::Value(_), _) => return None,
+            },
+        };
+        self.set_best(group, Best::Nothing, order);
+        Some((held, order))
+    }
+
+    fn set_best(&mut self, group: u32, value: Best, order: Order) {
+        if let Some(best) = self.best.get_mut(group as usize) {
+            *best = value;
+        }
+        self.set_order(group, order);
+    }
+
+    fn set_order(&mut self, group: u32, order: Order) {
+        if let Some(place) = self.orders.get_mut(group as usize) {
+            *place = order;
+        }
+    }
+}

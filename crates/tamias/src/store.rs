@@ -27,7 +27,7 @@ pub(crate) enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// The default size limit of the cache that queries share: 256 MiB. It holds decoded columns, and the positions of keys found in text.
+/// The default size limit of the cache that queries share: 256 MiB. It holds decoded columns, and what was found in text.
 /// [`with_column_cache`](Store::with_column_cache) sets another limit. The cache counts towards a query's
 /// [memory limit](RunOptions::memory_bytes), and shrinks when the query needs the memory itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
@@ -95,9 +95,10 @@ impl Store {
         Store { access, cache: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)) }
     }
 
-    /// Sets the size limit in bytes of the cache that later queries reuse: decoded columns, and the positions of keys found in text
-    /// (eight bytes for each event and key). Where the limit is reached, columns are first kept in fewer bytes, which costs later queries a little time, and then
-    /// those go that were used longest ago. It applies to the returned handle and its clones. The default is [`COLUMN_CACHE_BYTES`].
+    /// Sets the size limit in bytes of the cache that later queries reuse: decoded columns, and of text what was found in it: columns of
+    /// the paths that are asked for again, and the positions of keys (eight bytes for each event and key). Where the limit is reached, decoded columns are first
+    /// kept in fewer bytes, which costs later queries a little time, and then those go that were used longest ago. It applies to the returned handle and its
+    /// clones. The default is [`COLUMN_CACHE_BYTES`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

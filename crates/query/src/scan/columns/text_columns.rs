@@ -96,7 +96,10 @@ fn texts(documents: Documents<'_>, path: &[Box<str>], rows: Option<&[u32]>) -> O
         None => documents.places(isa, &needle, first),
         Some(rows) => documents.places_of(isa, &needle, first, rows),
     };
-    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(places.len()));
+    // What is kept has no room to spare.
+    let length = |place: &Place| text_at(documents.bytes(), *place).map_or(0, <[u8]>::len);
+    let whole = if below.is_empty() { places.iter().map(length).sum() } else { 0 };
+    let (mut bytes, mut ends) = (Vec::with_capacity(whole), Vec::with_capacity(places.len()));
     let mut offsets = Offsets::new();
     for place in places {
         let text = text_at(documents.bytes(), place)?;
@@ -110,6 +113,7 @@ fn texts(documents: Documents<'_>, path: &[Box<str>], rows: Option<&[u32]>) -> O
         }
         ends.push(bytes.len() as u32);
     }
+    bytes.shrink_to_fit();
     Some(Dictionary::new(bytes, ends))
 }
 

@@ -80,6 +80,19 @@ impl Dictionary {
 
     /// Marks the texts in which something is found: the place of its beginning in the bytes that are given.
     pub(crate) fn mark(&self, marks: &mut [bool], find: impl Fn(&[u8]) -> Option<usize>) {
+        self.each_found(find, |text, _| {
+            if let Some(mark) = marks.get_mut(text) {
+                *mark = true;
+            }
+        });
+    }
+
+    /// Calls for each text in which something is found, with its number and with the bytes of all texts up to the first place where it stands.
+    pub(crate) fn each_found(
+        &self,
+        find: impl Fn(&[u8]) -> Option<usize>,
+        mut act: impl FnMut(usize, &[u8]),
+    ) {
         let (mut from, mut text) = (0, 0);
         while let Some(found) = self.bytes.get(from..).and_then(&find) {
             let at = from + found;
@@ -87,8 +100,8 @@ impl Dictionary {
             while self.ends.get(text).is_some_and(|end| *end as usize <= at) {
                 text += 1;
             }
-            let (Some(mark), Some(end)) = (marks.get_mut(text), self.ends.get(text)) else { return };
-            *mark = true;
+            let Some(end) = self.ends.get(text) else { return };
+            act(text, self.bytes.get(..at).unwrap_or_default());
             from = *end as usize;
         }
     }

@@ -52,11 +52,9 @@ impl GroupOutputs {
     pub(crate) fn of(grouping: &Grouping) -> GroupOutputs {
         let mut outputs: Vec<Output> = Vec::new();
         let mut column = |expr: &Expr, form: Form| {
-            // What is asked for of the same key is found once.
-            let is_same = |output: &Output| match (&output.expr, expr) {
-                (Expr::Slot(known), Expr::Slot(slot)) => known == slot && output.form == form,
-                _ => form == Form::Nothing && output.form == Form::Nothing,
-            };
+            // What is asked for of the same value is found once.
+            let is_same =
+                |output: &Output| output.form == form && (form == Form::Nothing || output.expr.is_same(expr));
             outputs.iter().position(is_same).unwrap_or_else(|| {
                 outputs.push(Output { expr: expr.clone(), form });
                 outputs.len() - 1

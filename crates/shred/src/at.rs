@@ -254,6 +254,23 @@ impl Group {
         frames.into_iter().collect()
     }
 
+    /// Whether each document that has something at a path of keys has something at another one, as shapes tell it. Takes time linear in the tokens of all
+    /// shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"at":1,"of":2}"#, r#"{"of":2}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let group = Group::open(&encode(&events)?.directory)?;
+    /// assert!(group.comes_with(&["at"], &["of"]) && !group.comes_with(&["of"], &["at"]));
+    /// assert!(group.comes_with(&["no such key"], &["of"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn comes_with(&self, keys: &[&str], with: &[&str]) -> bool {
+        let (Some(own), Some(with)) = (self.sites(0, keys), self.sites(0, with)) else { return false };
+        own.by_code.iter().zip(&with.by_code).all(|(own, with)| own.is_none() || with.is_some())
+    }
+
     /// Where a path of keys leads to in the shapes of a list; none where one keeps a value on the way as text.
     pub(crate) fn sites(&self, list: usize, keys: &[&str]) -> Option<Sites> {
         let info = self.directory().lists.get(list);

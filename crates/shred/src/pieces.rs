@@ -619,13 +619,13 @@ impl Question for Characters {
 }
 
 /// Whether something stands in texts.
-struct Search<'w, F> {
-    wanted: Wanted<'w>,
-    find: F,
+pub(crate) struct Search<'w, F> {
+    pub(crate) wanted: Wanted<'w>,
+    pub(crate) find: F,
 }
 
 /// Whether a byte stands in the texts of numbers.
-fn is_numeric(byte: &u8) -> bool {
+pub(crate) fn is_numeric(byte: &u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'.' | b'-')
 }
 
@@ -665,6 +665,11 @@ impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
             let length = rest.len().min(literal.len());
             (rest.len() <= literal.len() || !is_last) && self.is_same(&literal[..length], &rest[..length])
         })
+    }
+
+    /// Whether it may begin in a literal and end behind it, in a hole, or the other way round.
+    pub(crate) fn may_straddle(&self, before: &[u8], after: &[u8], is_last: bool) -> bool {
+        self.leaving(before).next().is_some() || self.entering(after, is_last).next().is_some()
     }
 
     fn is_same(&self, a: &[u8], b: &[u8]) -> bool {

@@ -171,21 +171,29 @@ impl<const LEAST: bool> Extremes<LEAST> {
     }
 
     /// Takes in entries of a dictionary, of rows in the order of time. Of each group strings without escapes are compared as they are stored, and
-    /// the first of the best is taken in; so is each other value. None where groups and entries are too many to remember which of them were met.
+    /// the first of the best is taken in; so is each other value. None where groups are too many to have a place each, unless it is remembered which entries they
+    /// have met.
     fn take_entries(&mut self, groups: Groups<'_>, entries: &Entries, chunk: &Chunk<'_>) -> Option<usize> {
         let all = groups.count();
-        let mut seen = vec![false; seen_places(all, entries.dictionary.len())?];
+        // Entries that are met again are not compared again, where there is room to remember them.
+        let places = seen_places(all, entries.dictionary.len());
+        let mut seen = match places {
+            Some(places) => vec![false; places],
+            None if all <= PLACES_MAX => Vec::new(),
+            None => return None,
+        };
+        let are_plain = entries.dictionary.is_plain();
         let mut best: Vec<Option<(&[u8], usize)>> = vec![None; all];
         let mut grown = 0;
         for (row, code) in entries.codes.iter().enumerate() {
             let group = groups.of(row);
             let at = groups.place(group);
             let seen = seen.get_mut(at * entries.dictionary.len() + *code as usize);
-            if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+            if seen.is_some_and(|seen| std::mem::replace(seen, true)) {
                 continue;
             }
             let json = entries.dictionary.get(*code);
-            if json.first() == Some(&b'"') && memchr::memchr(b'\\', json).is_none() {
+            if json.first() == Some(&b'"') && (are_plain || memchr::memchr(b'\\', json).is_none()) {
                 // The closing quote is less than most characters, and would count as one.
                 let text = json.get(1..json.len() - 1).unwrap_or_default();
                 if let Some(best) = best.get_mut(at)
@@ -193,7 +201,7 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 {
                     *best = Some((text, row));
                 }
-            } else {
+            } else if !json.is_empty() {
                 grown += self.add(group, scalar_of(json), chunk.order(row), 1);
             }
         }

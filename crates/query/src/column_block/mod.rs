@@ -24,7 +24,9 @@ use crate::stored::{Documents, SourceError, Times};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
-use tamias_shred::{ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
+use tamias_shred::{
+    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, TextPath, Wanted,
+};
 use thiserror::Error;
 
 /// Reads the frames of a group.
@@ -307,6 +309,20 @@ impl ColumnBlock {
     /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text.
     pub(crate) fn keys(&self) -> Option<Vec<Box<str>>> {
         self.decoded.group.keys()
+    }
+
+    /// Whether each event that has something at a path has something at another one.
+    pub(crate) fn comes_with(&self, path: &Path, with: &Path) -> bool {
+        self.decoded.group.comes_with(&keys_of(path), &keys_of(with))
+    }
+
+    /// The paths of the strings in which something may stand: it stands in no others. None where columns cannot tell.
+    pub(crate) fn paths_with(
+        &self,
+        wanted: Wanted<'_>,
+        find: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Vec<TextPath>>, ColumnError> {
+        self.read(|reader| reader.paths_with(wanted, find))
     }
 
     /// How many documents are put together one by one; more are taken from all of the block.

@@ -16,6 +16,8 @@ pub(crate) struct Like {
     folded: Option<Box<str>>,
     /// Of `ci`: what stands, in some case of its letters, in the stored bytes of each string that matches.
     core: Option<Box<str>>,
+    /// Of `ci`: whether each string that matches has a character beyond ASCII.
+    is_foreign: bool,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -48,8 +50,8 @@ enum LikeMatcher {
 impl Like {
     pub(crate) fn new(source: &str, ci: bool) -> Result<Like, String> {
         // Under `ci` both sides are upper-cased first, so the pattern itself is never folded.
-        let folded: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
-        let parts = parse(&folded);
+        let upper_case: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
+        let parts = parse(&upper_case);
         let matcher = match parts.as_slice() {
             [] => LikeMatcher::Exact(String::new()),
             [LikePart::Text(text)] => LikeMatcher::Exact(text.clone()),
@@ -92,11 +94,16 @@ impl Like {
         });
         let core = texts.max_by_key(|core| core.len()).filter(|_| ci);
         let core = core.filter(|core| !core.is_empty()).map(Box::from);
-        Ok(Like { source: source.to_owned(), ci, matcher, folded, core })
+        // No character of ASCII is another one's upper case beyond it.
+        let is_foreign = ci && !upper_case.is_ascii();
+        Ok(Like { source: source.to_owned(), ci, matcher, folded, core, is_foreign })
     }
 
-    /// That a text has another in it, whatever the case of letters; none where the pattern is too long.
+    /// That a text has another in it, whatever the case of letters; none where that is empty or the pattern is too long.
     pub(crate) fn containing(text: &str) -> Option<Like> {
+        if text.is_empty() {
+            return None;
+        }
         let text = text.replace('%', "%%").replace('_', "__");
         Like::new(&format!("%{text}%"), true).ok()
     }
@@ -138,12 +145,18 @@ impl Like {
         }
     }
 
+    /// Whether each text that matches has a character beyond ASCII.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
     pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
         let mut text = bytes(text);
         if self.ci {
-            text = Cow::Owned(
-                String::from_utf8_lossy(&text).chars().map(upper).collect::<String>().into_bytes(),
-            );
+            if self.is_foreign && text.is_ascii() {
+                return false;
+            }
+            text = Cow::Owned(in_upper_case(&text));
         }
         match &self.matcher {
             LikeMatcher::Exact(exact) => *text == *exact.as_bytes(),
@@ -153,6 +166,14 @@ impl Like {
             LikeMatcher::Pieces(_, regex) | LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }
+}
+
+/// A text with each of its characters in upper case.
+fn in_upper_case(text: &[u8]) -> Vec<u8> {
+    if text.is_ascii() {
+        return text.to_ascii_uppercase();
+    }
+    String::from_utf8_lossy(text).chars().map(upper).collect::<String>().into_bytes()
 }
 
 /// The texts between runs, with those before the first and behind the last; none where a single character may be any.

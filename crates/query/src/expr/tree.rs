@@ -145,19 +145,33 @@ macro_rules! children {
 }
 
 impl Expr {
-    /// Whether both are surely the same value of an event: a slot, a built-in or what lies within.
+    /// Whether both are surely the same value of an event: a slot, a built-in, what lies within, or what is computed of such alike.
     pub(crate) fn is_same(&self, other: &Expr) -> bool {
+        let are_same = |own: &[Expr], others: &[Expr]| {
+            own.len() == others.len() && own.iter().zip(others).all(|(own, other)| own.is_same(other))
+        };
         match (self, other) {
+            (Expr::Constant(Value::Number(number)), Expr::Constant(Value::Number(other))) => {
+                number.text() == other.text()
+            }
+            (Expr::Constant(Value::Text(text)), Expr::Constant(Value::Text(other))) => {
+                text.text() == other.text()
+            }
+            (Expr::Negate(of), Expr::Negate(other)) => of.is_same(other),
+            (Expr::Arithmetic(op, left, right), Expr::Arithmetic(other_op, other_left, other_right)) => {
+                op == other_op && left.is_same(other_left) && right.is_same(other_right)
+            }
+            (
+                Expr::Call { function, arguments, ci },
+                Expr::Call { function: other, arguments: others, ci: other_ci },
+            ) => function.name == other.name && ci == other_ci && are_same(arguments, others),
             (Expr::Slot(slot), Expr::Slot(other)) => slot == other,
             (Expr::Local(local), Expr::Local(other)) => local == other,
             (Expr::BuiltIn(computed), Expr::BuiltIn(other)) => computed == other,
             (Expr::Member(of, name), Expr::Member(other, other_name)) => {
                 name == other_name && of.is_same(other)
             }
-            (Expr::Path(readings), Expr::Path(others)) => {
-                readings.len() == others.len()
-                    && readings.iter().zip(others).all(|(reading, other)| reading.is_same(other))
-            }
+            (Expr::Path(readings), Expr::Path(others)) => are_same(readings, others),
             _ => false,
         }
     }

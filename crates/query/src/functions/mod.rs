@@ -11,7 +11,7 @@ use crate::value::{Kind, Value};
 use call::Body;
 pub(crate) use call::{Call, ScalarFunction};
 pub(crate) use foreign::advice;
-pub(crate) use text::any_string_has;
+pub(crate) use text::any_string;
 pub(crate) use time::offset_of;
 
 const fn function(

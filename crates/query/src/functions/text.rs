@@ -31,17 +31,30 @@ pub(super) fn has_text<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 }
 
 /// Whether a value is a string with a text in it, or has one inside.
-pub(crate) fn any_string_has(value: Value<'_>, part: &str, ci: bool) -> bool {
-    let fold = |text: &str| text.chars().map(upper).collect::<String>();
-    let part = if ci { Cow::Owned(fold(part)) } else { Cow::Borrowed(part) };
-    let finder = memmem::Finder::new(part.as_bytes());
+fn any_string_has(value: Value<'_>, part: &str, ci: bool) -> bool {
+    match ci {
+        true => {
+            let part: String = part.chars().map(upper).collect();
+            let finder = memmem::Finder::new(part.as_bytes());
+            any_string(value, |text| {
+                let text: String = text.text().chars().map(upper).collect();
+                finder.find(text.as_bytes()).is_some()
+            })
+        }
+        false => {
+            let finder = memmem::Finder::new(part.as_bytes());
+            any_string(value, |text| finder.find(text.text().as_bytes()).is_some())
+        }
+    }
+}
+
+/// Whether a value is a string that is so, or has one inside.
+pub(crate) fn any_string(value: Value<'_>, is_so: impl Fn(&Text<'_>) -> bool) -> bool {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         match &value {
             Value::Text(text) => {
-                let text = text.text();
-                let text = if ci { Cow::Owned(fold(&text)) } else { text };
-                if finder.find(text.as_bytes()).is_some() {
+                if is_so(text) {
                     return true;
                 }
             }

@@ -89,8 +89,22 @@ impl Text<'_> {
 
     /// The order by Unicode scalar value, of the upper-cased scalars if `ci`.
     pub(crate) fn compare(&self, other: &Text<'_>, ci: bool) -> Ordering {
+        // Bytes of UTF-8 are in the order of their scalar values.
+        if !ci && let (Some(a), Some(b)) = (self.bytes(), other.bytes()) {
+            return a.cmp(b);
+        }
         let (a, b) = (self.text(), other.text());
         if ci { a.chars().map(upper).cmp(b.chars().map(upper)) } else { a.cmp(&b) }
+    }
+
+    /// The bytes of the text, where they need not be unescaped.
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Text::Stored(text) => (!text.has_escapes()).then(|| text.raw()),
+            Text::Borrowed(text) => Some(text.as_bytes()),
+            Text::Shared(text) => Some(text.as_bytes()),
+            Text::Spelled(_) => None,
+        }
     }
 }
 

@@ -728,3 +728,47 @@ fn numbers_beside_null_texts_and_exponents_are_what_they_are_in_events() {
         agree(&memory, text);
     }
 }
+
+/// Numbers that functions of texts and powers give, and choices between numbers that are spelled in several ways.
+#[test]
+fn numbers_that_are_computed_of_columns_are_those_of_events() {
+    let event = |n: u64| {
+        let name = match n % 11 {
+            0 => "\"caf\u{e9}.example\"".to_owned(),
+            1 => r#""a\\b.c""#.to_owned(),
+            2 => n.to_string(),
+            3 => "null".to_owned(),
+            4 => r#"["a.b"]"#.to_owned(),
+            _ => format!("\"host{}.{}.example\"", n * 7919 % 1000, n),
+        };
+        let number =
+            if n.is_multiple_of(13) { String::new() } else { format!(r#","a":{}.{}0"#, n % 40, n % 3) };
+        Event {
+            instant: n,
+            arrival: n,
+            document: format!(r#"{{"n":{n},"name":{name},"w":{}{number}}}"#, n * 1_000_003),
+        }
+    };
+    let events: Vec<Event> = (0..400).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for text in [
+        "select count(*) from stream where IndexOf(name, '.') > 6",
+        "select sum(IndexOf(name, '.') - 1), max(LastIndexOf(name, '.')) from stream",
+        "select count(*) from stream group by Length(Substring(name, 2)) % 3",
+        "select max(ToNumber(Substring(name, 4, IndexOf(name, '.') - 4))) from stream",
+        "select Substring(name, 0, Length(name) - 2) from stream",
+        "select sum(n ^ 2), max(a ^ 3), min(n ^ 0), sum(w ^ 4) from stream",
+        "select count(*) from stream where a ^ 2 > 100 or n ^ 1 = 5",
+        "select max(n - a), min(n - a), mean(n - a), max(n / a), min(n / a) from stream group by n % 3",
+        "select if n > 100 then a else n from stream",
+        "select if n > 100 then a - 1 else 0.50 from stream",
+        "select sum(if a > 10 then a - 10 else 0), count(if a > 5 then n else undefined()) from stream group by n % 4",
+        "select if n % 2 = 0 then n * 0.5 else a from stream",
+        "select count(*) from stream group by if a > 20 then 1.5 else a * 2",
+        "select Coalesce(a, 0.0, n), if n > 5 then 0.0 else n from stream",
+        "select count(*) from stream where n % 4 = 1 or n % 4 = 2 or Length(name) = 3 or Length(name) = 4",
+        "select min(name), max(name) from stream group by n % 5",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -8,3 +8,4 @@ mod memory;
 mod random;
 mod spellings;
 mod templated;
+mod texts;

@@ -251,6 +251,11 @@ pub(crate) struct Instants {
 }
 
 impl Instants {
+    /// The bytes that their texts consist of.
+    pub(crate) fn alphabet(&self) -> Vec<u8> {
+        [b"0123456789-:.", self.format.suffix.as_slice(), &[self.format.separator]].concat()
+    }
+
     /// Writes instants in one format; `events` are the instants of the group's events.
     pub(crate) fn encode(parsed: Parsed, events: &[u64], frames: &mut FrameWriter) -> Instants {
         let Parsed { format, mut units } = parsed;

@@ -127,6 +127,17 @@ impl Pattern {
         self.bits
     }
 
+    /// The bytes that its texts consist of.
+    pub(crate) fn alphabet(&self) -> Vec<u8> {
+        let of_unit = |unit: &Unit| match unit {
+            Unit::Same(byte) => vec![*byte],
+            Unit::Hex { upper: false } => LOWER.to_vec(),
+            Unit::Hex { upper: true } => UPPER.to_vec(),
+            Unit::OneOf { alphabet, .. } => alphabet.clone(),
+        };
+        self.units.iter().flat_map(of_unit).collect()
+    }
+
     /// The pairs of digits, where texts are nothing but such of one case.
     fn pairs(&self) -> Option<&'static [[u8; 2]; 256]> {
         let Some(Unit::Hex { upper }) = self.units.first() else { return None };

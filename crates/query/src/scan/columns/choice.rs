@@ -9,6 +9,7 @@ use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::value::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A choice may depend on a choice that depends on another, and no further: a condition is tried in several ways, and each of them would
@@ -50,43 +51,82 @@ impl Part {
         }
     }
 
+    /// Whether all its numbers are spelled without zeros at the end of their fractions.
+    fn is_shortest(&self) -> bool {
+        match self {
+            Part::Undefined => true,
+            Part::Number(value, scale) => *scale == 0 || value % 10 != 0,
+            Part::Column(column) => match &**column {
+                PathColumn::Numbers(column) => match column.numbers.spelled {
+                    Digits::Shortest => true,
+                    Digits::InFull => column.numbers.scale == 0,
+                    Digits::Each(_) => false,
+                },
+                PathColumn::Nothing
+                | PathColumn::Coded(_)
+                | PathColumn::Mixed(_)
+                | PathColumn::Pieces(_)
+                | PathColumn::Unknown => true,
+            },
+        }
+    }
+
     /// Gives rows that are, or are not, marked its numbers, raised to another scale.
     fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
         let ChosenNumbers { values, digits, are_there } = chosen;
-        let mut put = |row: usize, value: i64, scale: u8| {
-            if mask.get(row) != Some(&marked) {
-                return Some(());
-            }
-            let at = values.get_mut(row).zip(digits.get_mut(row)).zip(are_there.get_mut(row));
-            if let Some(((values, digits), is_there)) = at {
-                (*values, *digits, *is_there) = (value.checked_mul(raise)?, scale, true);
-            }
-            Some(())
+        // Which rows get one is not to be guessed: each is written, if only with what it has.
+        let put = |((own, is_there), mask): ((&mut i64, &mut bool), &bool), value: i64| {
+            let gets_one = *mask == marked;
+            *own = if gets_one { value } else { *own };
+            *is_there |= gets_one;
         };
+        let places = values.iter_mut().zip(are_there.iter_mut()).zip(mask);
         match self {
-            Part::Undefined => Some(()),
-            Part::Number(value, scale) => (0..mask.len()).try_for_each(|row| put(row, *value, *scale)),
+            Part::Undefined => {}
+            Part::Number(value, scale) => {
+                let value = value.checked_mul(raise)?;
+                places.for_each(|place| put(place, value));
+                if let Some(digits) = digits {
+                    let each = digits.iter_mut().zip(mask);
+                    each.filter(|(_, mask)| **mask == marked).for_each(|(digits, _)| *digits = *scale);
+                }
+            }
             Part::Column(column) => {
                 let PathColumn::Numbers(column) = &**column else { return Some(()) };
                 let numbers = &column.numbers;
-                let row = |place: usize| match &numbers.rows {
-                    None => place,
-                    Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
-                };
-                let mut values = numbers.values.iter().enumerate();
-                match &numbers.spelled {
-                    Digits::InFull => {
-                        values.try_for_each(|(place, value)| put(row(place), *value, numbers.scale))
+                let raised = match raise {
+                    1 => Cow::Borrowed(numbers.values.as_slice()),
+                    _ => {
+                        numbers.values.iter().map(|value| value.checked_mul(raise)).collect::<Option<_>>()?
                     }
-                    Digits::Each(digits) => values
-                        .zip(digits)
-                        .try_for_each(|((place, value), digits)| put(row(place), *value, *digits)),
-                    Digits::Shortest => values.try_for_each(|(place, value)| {
-                        put(row(place), *value, numbers.get(place).map_or(0, |(_, scale)| scale))
-                    }),
+                };
+                match &numbers.rows {
+                    None => places.zip(&*raised).for_each(|(place, value)| put(place, *value)),
+                    Some(rows) => {
+                        for (row, value) in rows.iter().zip(&*raised) {
+                            let row = *row as usize;
+                            let place = values.get_mut(row).zip(are_there.get_mut(row)).zip(mask.get(row));
+                            if let Some(place) = place {
+                                put(place, *value);
+                            }
+                        }
+                    }
+                }
+                let Some(digits) = digits else { return Some(()) };
+                for place in 0..numbers.values.len() {
+                    let row = match &numbers.rows {
+                        None => place,
+                        Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
+                    };
+                    if mask.get(row) == Some(&marked)
+                        && let Some(digits) = digits.get_mut(row)
+                    {
+                        *digits = numbers.get(place).map_or(0, |(_, scale)| scale);
+                    }
                 }
             }
         }
+        Some(())
     }
 
     fn scale(&self) -> u8 {
@@ -113,8 +153,8 @@ impl Part {
 /// The numbers that were chosen, by row.
 struct ChosenNumbers {
     values: Vec<i64>,
-    /// How many digits after the point each is spelled with.
-    digits: Vec<u8>,
+    /// How many digits after the point each is spelled with; none where that is as few as it takes.
+    digits: Option<Vec<u8>>,
     are_there: Vec<bool>,
 }
 
@@ -123,24 +163,34 @@ impl ChosenNumbers {
         let ChosenNumbers { mut values, mut digits, are_there } = self;
         let mut rows = None;
         if are_there.contains(&false) {
-            let (mut of, mut kept) = (vec![0; are_there.len()], 0);
-            for (row, is_there) in are_there.iter().enumerate() {
-                // Written always, and kept where the row has a number: a branch could not be foretold.
-                if let (Some(value), Some(own)) = (values.get(row).copied(), digits.get(row).copied())
-                    && let (Some(values), Some(digits), Some(of)) =
-                        (values.get_mut(kept), digits.get_mut(kept), of.get_mut(kept))
-                {
-                    (*values, *digits, *of) = (value, own, row as u32);
-                }
-                kept += usize::from(*is_there);
-            }
-            values.truncate(kept);
-            digits.truncate(kept);
-            of.truncate(kept);
+            keep(&mut values, &are_there);
+            digits.iter_mut().for_each(|digits| keep(digits, &are_there));
+            let mut of: Vec<u32> = (0..are_there.len() as u32).collect();
+            keep(&mut of, &are_there);
             rows = Some(of);
         }
-        Mantissas { rows, values, scale, spelled: Digits::of(digits, scale) }
+        let spelled = match digits {
+            Some(digits) => Digits::of(digits, scale),
+            None if scale == 0 => Digits::InFull,
+            None => Digits::Shortest,
+        };
+        Mantissas { rows, values, scale, spelled }
     }
+}
+
+/// Leaves out the values of rows that are not there.
+fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
+    let mut kept = 0;
+    for (row, is_there) in are_there.iter().enumerate() {
+        // Written always, and kept where the row has one: a branch could not be foretold.
+        if let Some(value) = values.get(row).copied()
+            && let Some(place) = values.get_mut(kept)
+        {
+            *place = value;
+        }
+        kept += usize::from(*is_there);
+    }
+    values.truncate(kept);
 }
 
 impl Evaluator<'_> {
@@ -230,8 +280,9 @@ impl Evaluator<'_> {
     fn choose_numbers(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Arc<PathColumn>> {
         let scale = then.scale().max(otherwise.scale());
         let rows = mask.len();
-        let mut chosen =
-            ChosenNumbers { values: vec![0; rows], digits: vec![scale; rows], are_there: vec![false; rows] };
+        let are_shortest = then.is_shortest() && otherwise.is_shortest();
+        let digits = (!are_shortest).then(|| vec![scale; rows]);
+        let mut chosen = ChosenNumbers { values: vec![0; rows], digits, are_there: vec![false; rows] };
         then.scatter(mask, true, then.raise(scale)?, &mut chosen)?;
         otherwise.scatter(mask, false, otherwise.raise(scale)?, &mut chosen)?;
         Some(Arc::new(PathColumn::of_numbers(chosen.into_numbers(scale), self.rows())))

@@ -35,6 +35,18 @@ pub(crate) struct ColumnPlan {
     pub(super) times: TimesAsked,
     /// Whether it looks into documents themselves.
     reads_documents: bool,
+    /// Where it asks for messages.
+    pub(super) messages: Option<Messages>,
+}
+
+/// What messages are told by, which are rendered of an event that has none: its document is put together for that.
+#[derive(Clone, Copy)]
+pub(super) struct Messages {
+    /// The slots of what is stored, and of what else one is made of.
+    message: usize,
+    template: usize,
+    /// Whether columns spare nothing where one has to be rendered.
+    pub(super) have_to_be_stored: bool,
 }
 
 /// The collection whose elements are the rows.
@@ -75,15 +87,18 @@ impl ColumnPlan {
             PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
         };
         let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
-        // Of documents that are all wanted as they are, columns spare nothing.
-        let is_whole = events.output_reads_whole && plan.filter.is_none();
-        if is_whole && beginning.is_none() && rows_max.is_none_or(|most| most > FIRST_MAX) {
-            return None;
-        }
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         exprs.extend(plan.filter.clone());
         exprs.extend(events.unnest.first().cloned());
+        // Of documents that are all wanted as they are, columns spare nothing.
+        let is_whole = events.output_reads_whole && plan.filter.is_none();
+        let spares_nothing = is_whole && beginning.is_none() && rows_max.is_none_or(|most| most > FIRST_MAX);
+        let messages = exprs.iter().find_map(Messages::of);
+        let messages = messages.map(|of| Messages { have_to_be_stored: spares_nothing, ..of });
+        if spares_nothing && (messages.is_none() || exprs.iter().any(reads_more_than_messages)) {
+            return None;
+        }
         for expr in &exprs {
             collect(expr, &events.names, &mut paths);
         }
@@ -136,6 +151,7 @@ impl ColumnPlan {
             rows_max,
             times,
             reads_documents,
+            messages,
         })
     }
 
@@ -143,6 +159,20 @@ impl ColumnPlan {
     /// documents is searched for in them.
     pub(crate) fn is_told_by_text(&self, kept: &Places) -> bool {
         !self.reads_documents && kept.columns().ask(&self.paths)
+    }
+
+    /// The paths of templates and of messages, in this order, where it asks for messages.
+    pub(super) fn message_paths(&self) -> Option<(&Path, &Path)> {
+        let Messages { message, template, .. } = self.messages?;
+        Some((self.paths.get(template)?, self.paths.get(message)?))
+    }
+
+    /// The same for a block of which each message is stored, or is undefined.
+    pub(super) fn with_stored_messages(&self) -> ColumnPlan {
+        let mut plan = ColumnPlan { messages: None, ..self.clone() };
+        plan.exprs_mut().for_each(take_messages);
+        plan.is_whole &= plan.outputs.iter().any(|output| reads_document(&output.expr));
+        plan
     }
 
     /// The condition, and what outputs are made of.
@@ -178,6 +208,33 @@ impl ColumnPlan {
     /// Whether the times of events are read of all blocks.
     pub(crate) fn reads_times(&self) -> bool {
         self.times == TimesAsked::Instants
+    }
+}
+
+impl Messages {
+    fn of(expr: &Expr) -> Option<Messages> {
+        match expr {
+            Expr::BuiltIn(Computed::Message { message, template, .. }) => {
+                Some(Messages { message: *message, template: *template, have_to_be_stored: false })
+            }
+            other => other.children().into_iter().find_map(Messages::of),
+        }
+    }
+}
+
+/// Puts what is stored in the place of messages.
+fn take_messages(expr: &mut Expr) {
+    match expr {
+        Expr::BuiltIn(Computed::Message { message, .. }) => *expr = Expr::Slot(*message),
+        other => other.children_mut().into_iter().for_each(take_messages),
+    }
+}
+
+/// Whether an expression looks into the document for more than messages.
+fn reads_more_than_messages(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(Computed::Data | Computed::Properties) => true,
+        other => other.children().into_iter().any(reads_more_than_messages),
     }
 }
 

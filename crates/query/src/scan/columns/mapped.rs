@@ -1,6 +1,7 @@
 //! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
 //! without an evaluation.
 
+use super::arithmetic::Reckoned;
 use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::Evaluator;
 use super::found::Passing;
@@ -47,6 +48,7 @@ pub(super) enum NumberOf<'e> {
     Constant(i64),
     IndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::Finder<'e>> },
     LastIndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::FinderRev<'e>> },
+    Length(Box<TextOf<'e>>),
     Sum(Box<(NumberOf<'e>, NumberOf<'e>)>),
     Difference(Box<(NumberOf<'e>, NumberOf<'e>)>),
 }
@@ -210,6 +212,9 @@ impl<'e> NumberOf<'e> {
                 }
             }
             Expr::Call { function, arguments, ci: false } => {
+                if let ("Length", [of]) = (function.name, arguments.as_slice()) {
+                    return Some(NumberOf::Length(Box::new(TextOf::of(of, is_stored)?)));
+                }
                 let [text, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
                 let part = spelled(&part.text())?;
                 let part = unquoted(&part).filter(|part| is_plain(part))?;
@@ -233,7 +238,9 @@ impl<'e> NumberOf<'e> {
     fn is_of_stored(&self) -> bool {
         match self {
             NumberOf::Constant(_) => false,
-            NumberOf::IndexOf { text, .. } | NumberOf::LastIndexOf { text, .. } => text.is_of_stored(),
+            NumberOf::IndexOf { text, .. } | NumberOf::LastIndexOf { text, .. } | NumberOf::Length(text) => {
+                text.is_of_stored()
+            }
             NumberOf::Sum(of) | NumberOf::Difference(of) => of.0.is_of_stored() || of.1.is_of_stored(),
         }
     }
@@ -264,6 +271,11 @@ impl<'e> NumberOf<'e> {
             NumberOf::LastIndexOf { text, finder } => match text.tell(stored)? {
                 None => Ok(None),
                 Some(text) => place(&text, finder.rfind(&text)),
+            },
+            NumberOf::Length(text) => match text.tell(stored)? {
+                None => Ok(None),
+                Some(text) if is_plain(&text) => Ok(Some(text.len() as i64)),
+                Some(_) => Err(Untold),
             },
             NumberOf::Sum(of) => both(of, i64::checked_add),
             NumberOf::Difference(of) => both(of, i64::checked_sub),
@@ -347,6 +359,32 @@ impl Evaluator<'_> {
                 json => unquoted(json).is_some_and(|text| mapping.write(text, out).is_ok()),
             })
         })
+    }
+
+    /// The numbers that functions of strings make of a column of texts, each of which has its own; none where texts are shared by rows, which numbers
+    /// are not, or where bytes do not tell one.
+    pub(super) fn mapped_numbers(&self, expr: &Expr) -> Option<Reckoned> {
+        let Mapping::Number(number) = self.mapping(expr)? else { return None };
+        let coded = self.column(self.only(expr)??)?.texts().filter(|coded| coded.codes().is_none())?;
+        if !number.is_of_stored() {
+            return None;
+        }
+        let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(coded.dictionary.len()));
+        for row in 0..coded.dictionary.len() as u32 {
+            if row.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err() {
+                return None;
+            }
+            let told = match coded.dictionary.get(row) {
+                [] => None,
+                json => number.tell(unquoted(json)?).ok()?,
+            };
+            if let Some(value) = told {
+                rows.push(row);
+                values.push(value);
+            }
+        }
+        let rows = (rows.len() != coded.dictionary.len()).then_some(rows);
+        Some(Reckoned::computed(rows, values, 0))
     }
 
     fn mapped_entries(&self, expr: &Expr) -> Option<(&Coded, Dictionary)> {

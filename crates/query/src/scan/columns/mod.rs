@@ -103,6 +103,13 @@ fn find(
     evaluator: &mut Evaluator<'_>,
     part: &Part,
 ) -> Told<Option<Found>> {
+    let block = evaluator.block.stored();
+    let are_stored = |(template, message)| block.is_some_and(|block| block.comes_with(template, message));
+    let stored = plan.message_paths().is_some_and(are_stored).then(|| plan.with_stored_messages());
+    let plan = stored.as_ref().unwrap_or(plan);
+    if plan.messages.is_some_and(|messages| messages.have_to_be_stored) {
+        return Ok(Ok(None));
+    }
     let resolved = plan.asks_of_arrays.then(|| evaluator.resolved(plan));
     let plan = resolved.as_ref().unwrap_or(plan);
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);

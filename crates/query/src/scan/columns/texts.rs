@@ -13,11 +13,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_json::Isa;
 use tamias_json::search::Needle;
-use tamias_shred::{Holds, Wanted};
+use tamias_shred::{Holds, TextPieces, Wanted};
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
 pub(super) enum Sought<'e> {
     Contains(Box<memmem::Finder<'e>>),
+    /// What is looked at further if it has a text of ASCII in it, in any case.
+    Core(Box<Needle>),
+    /// What is looked at further if it has a character beyond ASCII, or an escape.
+    Foreign,
     /// A text of ASCII in any case; and what is found wherever that is, also where other characters stand for its letters.
     Folded(Box<Needle>, Option<Box<Needle>>),
     /// With the quote before them.
@@ -66,8 +70,9 @@ pub(super) fn spelled(text: &str) -> Option<Vec<u8>> {
 const PART_BYTES_MAX: usize = 256;
 
 /// A text that stands in all strings that are sought.
-struct Part<'s> {
-    text: &'s [u8],
+pub(super) struct Part<'s> {
+    /// How it is looked for.
+    pub(super) wanted: Wanted<'s>,
     find: Find<'s>,
     /// Whether all strings are sought in which it stands.
     is_all: bool,
@@ -77,6 +82,32 @@ struct Part<'s> {
 enum Find<'s> {
     Exact(memmem::Finder<'s>),
     AnyCase(Needle),
+}
+
+impl Part<'_> {
+    /// Of each row whether its text may have it.
+    pub(super) fn search(&self, pieces: &TextPieces) -> Vec<Holds> {
+        pieces.search(self.wanted, |text| self.find.is_in(text))
+    }
+
+    /// Whether a text is to be looked at of which the pieces tell so much.
+    pub(super) fn leaves_open(&self, holds: Holds) -> bool {
+        match holds {
+            Holds::Untold => true,
+            Holds::Yes => !self.is_all,
+            Holds::No | Holds::Nothing => false,
+        }
+    }
+
+    /// The rows whose texts are to be looked at.
+    pub(super) fn open_rows(&self, found: &[Holds]) -> Vec<u32> {
+        (0..).zip(found).filter(|(_, holds)| self.leaves_open(**holds)).map(|(row, _)| row).collect()
+    }
+
+    /// Whether a text that is sought may lie in some bytes.
+    pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
+        self.find.is_in(bytes) || self.wanted.has_others && !is_plain(bytes)
+    }
 }
 
 impl Find<'_> {
@@ -107,10 +138,15 @@ impl Sought<'_> {
         Sought::Contains(Box::new(memmem::Finder::new(bytes)))
     }
 
-    /// Strings with a text in them whatever the case of letters, if a pattern asks for that and it can be searched for.
+    /// Strings that match a pattern whatever the case of letters, as far as that can be searched for.
     pub(super) fn in_any_case<'e>(pattern: &Like) -> Option<Sought<'e>> {
         let needle = |text: &str| Needle::folded(text.as_bytes()).map(Box::new);
-        Some(Sought::Folded(needle(pattern.folded()?)?, pattern.core().and_then(needle)))
+        let core = pattern.core().and_then(needle);
+        match (pattern.folded().and_then(needle), core) {
+            (Some(folded), core) => Some(Sought::Folded(folded, core)),
+            (None, Some(core)) => Some(Sought::Core(core)),
+            (None, None) => pattern.is_foreign().then_some(Sought::Foreign),
+        }
     }
 
     /// Strings that have some texts in their order: the first at the start, the last at the end.
@@ -148,14 +184,15 @@ impl Sought<'_> {
                     LikeForm::Suffix(text) => Sought::Suffix(spelled(text)?.split_off(1)),
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
                     LikeForm::Pieces(pieces) => Sought::pieces(pieces)?,
-                    LikeForm::Other => match pattern.form_in_any_case() {
-                        LikeForm::Prefix(text) => Sought::placed(Place::Start, text)?,
-                        LikeForm::Suffix(text) => Sought::placed(Place::End, text)?,
-                        LikeForm::Exact(text) => Sought::placed(Place::Whole, text)?,
-                        LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => {
-                            Sought::in_any_case(pattern)?
-                        }
-                    },
+                    LikeForm::Other => {
+                        let placed = match pattern.form_in_any_case() {
+                            LikeForm::Prefix(text) => Sought::placed(Place::Start, text),
+                            LikeForm::Suffix(text) => Sought::placed(Place::End, text),
+                            LikeForm::Exact(text) => Sought::placed(Place::Whole, text),
+                            LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => None,
+                        };
+                        placed.or_else(|| Sought::in_any_case(pattern))?
+                    }
                 };
                 Some((left, sought, *negated))
             }
@@ -229,7 +266,10 @@ impl Sought<'_> {
         let isa = Isa::best();
         match self {
             Sought::Contains(finder) => dictionary.mark(marks, |bytes| finder.find(bytes)),
-            Sought::Folded(_, Some(core)) => dictionary.mark(marks, |bytes| core.first_in(isa, bytes)),
+            Sought::Core(core) | Sought::Folded(_, Some(core)) => {
+                dictionary.mark(marks, |bytes| core.first_in(isa, bytes));
+            }
+            Sought::Foreign => dictionary.mark_unplain(marks),
             Sought::Folded(folded, None) => {
                 dictionary.mark(marks, |bytes| folded.first_in(isa, bytes));
                 // Of other text the characters are looked at one by one.
@@ -266,6 +306,7 @@ impl Sought<'_> {
                 Some(at) => is_its_own(text, at).then_some(true),
                 None => text.is_ascii().then_some(false),
             },
+            Sought::Core(_) | Sought::Foreign => None,
             Sought::Prefix(_) | Sought::Suffix(_) | Sought::Pieces(..) | Sought::AnyOf(_) => {
                 is_plain(text).then_some(true)
             }
@@ -275,35 +316,47 @@ impl Sought<'_> {
     }
 
     /// A text that stands in each string that is sought, as it is stored; none where there is none.
-    fn part(&self) -> Option<Part<'_>> {
-        let exact = |text| Some(Part { text, find: Find::Exact(memmem::Finder::new(text)), is_all: false });
+    pub(super) fn part(&self) -> Option<Part<'_>> {
+        let exact = |text| {
+            let wanted = Wanted { text, any_case: false, has_others: false };
+            Part { wanted, find: Find::Exact(memmem::Finder::new(text)), is_all: false }
+        };
         let part = match self {
-            Sought::Contains(finder) => {
-                let text = finder.needle();
-                Part { text, find: Find::Exact((**finder).clone()), is_all: true }
-            }
+            Sought::Contains(finder) => Part { is_all: true, ..exact(finder.needle()) },
             Sought::Folded(folded, core) => {
                 let sought = core.as_ref().unwrap_or(folded);
                 let is_all = sought.bytes() == folded.bytes();
-                Part { text: sought.bytes(), find: Find::AnyCase((**sought).clone()), is_all }
+                // No other characters stand for the letters of a core.
+                let wanted = Wanted { text: sought.bytes(), any_case: true, has_others: core.is_none() };
+                Part { wanted, find: Find::AnyCase((**sought).clone()), is_all }
             }
-            Sought::Prefix(prefix) => exact(opened(prefix))?,
-            Sought::Suffix(suffix) => exact(closed(suffix))?,
+            Sought::Core(core) => {
+                let wanted = Wanted { text: core.bytes(), any_case: true, has_others: false };
+                Part { wanted, find: Find::AnyCase((**core).clone()), is_all: false }
+            }
+            Sought::Prefix(prefix) => exact(opened(prefix)),
+            Sought::Suffix(suffix) => exact(closed(suffix)),
             Sought::Pieces(first, between, last) => {
                 let between = between.iter().map(memmem::Finder::needle);
-                exact(between.chain([opened(first), closed(last)]).max_by_key(|text| text.len())?)?
+                exact(between.chain([opened(first), closed(last)]).max_by_key(|text| text.len())?)
             }
             Sought::AnyOf(texts) => match texts.as_slice() {
-                [text] => exact(opened(closed(text)))?,
+                [text] => exact(opened(closed(text))),
                 _ => return None,
             },
             Sought::AnyCase(_, text) => {
                 let text = opened(closed(text));
-                Part { text, find: Find::AnyCase(Needle::folded(text)?), is_all: false }
+                let wanted = Wanted { text, any_case: true, has_others: true };
+                Part { wanted, find: Find::AnyCase(Needle::folded(text)?), is_all: false }
+            }
+            Sought::Foreign => {
+                // A byte that such a character may have; texts without one are told by having none.
+                let byte = exact(b"\x80");
+                Part { wanted: Wanted { has_others: true, ..byte.wanted }, ..byte }
             }
             Sought::Ordered(..) => return None,
         };
-        (1..=PART_BYTES_MAX).contains(&part.text.len()).then_some(part)
+        (1..=PART_BYTES_MAX).contains(&part.wanted.text.len()).then_some(part)
     }
 
     /// Whether the condition is undefined for what is no string.
@@ -313,6 +366,8 @@ impl Sought<'_> {
                 !matches!(expr, Expr::Compare { .. } | Expr::InSet { .. })
             }
             Sought::Contains(_)
+            | Sought::Core(_)
+            | Sought::Foreign
             | Sought::Folded(..)
             | Sought::Prefix(_)
             | Sought::Suffix(_)
@@ -323,7 +378,7 @@ impl Sought<'_> {
 
     /// Whether all marked strings of ASCII without escapes are what is sought.
     fn is_told_by_marks(&self) -> bool {
-        !matches!(self, Sought::Folded(_, Some(_)))
+        !matches!(self, Sought::Core(_) | Sought::Folded(_, Some(_)))
     }
 }
 
@@ -345,7 +400,13 @@ fn compares(op: Comparison, string: &[u8], text: &[u8]) -> bool {
 
 /// Whether what stands at a place of a stored string surely is no part of an escape.
 fn is_its_own(text: &[u8], at: usize) -> bool {
-    text.get(at.saturating_sub(ESCAPE_BYTES - 1)..at).is_some_and(|before| !before.contains(&b'\\'))
+    text.get(..at).is_some_and(is_no_escape)
+}
+
+/// The same of what stands behind these bytes.
+fn is_no_escape(before: &[u8]) -> bool {
+    let rest = before.get(before.len().saturating_sub(ESCAPE_BYTES - 1)..);
+    rest.is_some_and(|rest| !rest.contains(&b'\\'))
 }
 
 /// The longest escape.
@@ -370,8 +431,7 @@ impl Evaluator<'_> {
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => return Ok(None),
         };
         let mut marks = vec![false; coded.dictionary.len()];
-        sought.mark(&coded.dictionary, &mut marks);
-        let open = sought.settle(&coded.dictionary, &mut marks, negated);
+        let open = sought.tell(&coded.dictionary, &mut marks, negated);
         // What is evaluated are the stored values.
         let Some(stored) = self.column(slot).and_then(|column| column.coded()) else { return Ok(None) };
         self.evaluate_open(expr, (slot, stored), &open, &mut marks)?;
@@ -392,26 +452,16 @@ impl Evaluator<'_> {
         negated: bool,
     ) -> Result<Option<Mask>, ExecError> {
         let Some(part) = sought.part() else { return Ok(None) };
-        let any_case = matches!(part.find, Find::AnyCase(_));
-        // No other characters stand for the letters of a core.
-        let has_others = any_case && !matches!(sought, Sought::Folded(_, Some(_)));
         let Some(pieces) = column.searchable() else { return Ok(None) };
-        let wanted = Wanted { text: part.text, any_case, has_others };
-        let found = pieces.search(wanted, |text| part.find.is_in(text));
-        let is_open = |holds: Holds| match holds {
-            Holds::Untold => true,
-            Holds::Yes => !part.is_all,
-            Holds::No | Holds::Nothing => false,
-        };
-        let open = (0..).zip(&found).filter(|(_, holds)| is_open(**holds));
-        let rows: Vec<u32> = open.map(|(row, _)| row).collect();
+        let found = part.search(pieces);
+        let is_open = |holds: Holds| part.leaves_open(holds);
+        let rows = part.open_rows(&found);
         if !self.are_few(rows.len()) {
             return Ok(None);
         }
         let texts = Coded::new(None, Arc::new(column.some(&rows)));
         let mut marks = vec![false; rows.len()];
-        sought.mark(&texts.dictionary, &mut marks);
-        let open = sought.settle(&texts.dictionary, &mut marks, negated);
+        let open = sought.tell(&texts.dictionary, &mut marks, negated);
         self.evaluate_open(expr, (slot, &texts), &open, &mut marks)?;
         // Of those that have none one stands for all.
         let mut of_missing = [false];
@@ -496,6 +546,31 @@ impl Evaluator<'_> {
 }
 
 impl Sought<'_> {
+    /// Marks the entries that pass, as far as their bytes tell: the entries of which they do not.
+    fn tell(&self, dictionary: &Dictionary, marks: &mut [bool], negated: bool) -> Vec<u32> {
+        match self {
+            // What is no string does not pass, and nothing is asked of entries in which nothing is found.
+            Sought::Contains(finder) if !negated => {
+                let mut open = Vec::new();
+                dictionary.each_found(
+                    |bytes| finder.find(bytes),
+                    |entry, before| {
+                        let is_string = dictionary.get(entry as u32).first() == Some(&b'"');
+                        match marks.get_mut(entry) {
+                            Some(mark) if is_string && is_no_escape(before) => *mark = true,
+                            Some(_) | None => open.push(entry as u32),
+                        }
+                    },
+                );
+                open
+            }
+            _ => {
+                self.mark(dictionary, marks);
+                self.settle(dictionary, marks, negated)
+            }
+        }
+    }
+
     /// Makes of the marks of entries whether they pass, as far as they tell: the entries of which they do not.
     fn settle(&self, dictionary: &Dictionary, marks: &mut [bool], negated: bool) -> Vec<u32> {
         let mut open = Vec::new();

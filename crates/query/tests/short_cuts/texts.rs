@@ -1,0 +1,125 @@
+//! Texts that are looked for wherever strings are, messages, and patterns in any case.
+
+use crate::agree::agree;
+use crate::memory::{Event, Memory};
+
+/// Of most columns their bytes tell that a text stands nowhere in them; of the others it is looked for where it may be.
+#[test]
+fn a_text_is_found_wherever_a_string_has_it() {
+    let event = |n: u64| {
+        let (name, city) = (["Ada", "Eve", "Zoë"][n as usize % 3], ["Bern", "Oslo"][n as usize % 2]);
+        let own = match n % 7 {
+            0 => format!(r#""of":["{name}",["{city}",{{"deep":["x{n}"]}}]]"#),
+            1 => format!(r#""of":{{"by":"{name} of {city}","to":null}}"#),
+            2 => format!(r#""of":[{{"by":"{city}","n":{n}}},{{"by":[["{name}"]]}}]"#),
+            3 => format!(r#""of":"{city} \"{name}\" \\d""#),
+            4 => r#""of":[]"#.to_owned(),
+            _ => format!(r#""of":{n}"#),
+        };
+        let document = format!(
+            r#"{{"m":"order {n} of {name} was sent to {city} in {} ms","name":"{name}","n":{n},"id":"{:016x}","at":"2024-05-29T10:56:{:02}Z",{own}}}"#,
+            n * 7 % 50,
+            n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            n % 60,
+        );
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..300).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let texts = "Ada|Zoë|ZOË|Eve of|of Oslo|x14|x15|deep|Bern|by|order 17|order 1|er 29|29 of E|to B|sent to Oslo in 4|n 4|7 ms|ms|\"|\\d|\\|s\" |\
+        10:56:0|T10|-05-|56:7|0000|dead|1f|9e37|null|17|1|ö| |nowhere|tooslo|\u{212a}|\u{17f}ent";
+    for text in texts.split('|') {
+        for ci in ["", " ci"] {
+            for rest in ["", " and n > 40", " and n < 3", " or name = 'Eve'"] {
+                agree(&memory, &format!("select n from stream where HasText('{text}'){ci}{rest}"));
+            }
+        }
+    }
+}
+
+/// Where every message is stored, it is a column like any other; an event that has a template alone needs its document.
+#[test]
+fn messages_that_are_stored_are_what_they_are_where_some_are_rendered() {
+    let event = |n: u64, kind: u64| {
+        let message =
+            format!(r#""@m":"order {n} of {} failed: step {}""#, ["Ada", "Zoë"][n as usize % 2], n % 5);
+        let own = match kind {
+            0 => message,
+            1 => format!(r#"{message},"@mt":"order {{n}} failed""#),
+            2 => r#""@mt":"template {n} of {who}""#.to_owned(),
+            3 => format!(r#""@m":{n}"#),
+            _ => r#""x":1"#.to_owned(),
+        };
+        Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"who":"w{}",{own}}}"#, n % 3) }
+    };
+    let texts = [
+        "select count(*) from stream where @m like '%failed%'",
+        "select count(*) from stream where @Message like '%ZOË%' ci and n > 20",
+        "select count(*) from stream where @m like '%order%3%' or @m is null",
+        "select count(*) from stream where Length(@m) > 27 and Has(@m)",
+        "select count(*), max(Length(@m)), first(@m), last(@m) from stream group by who",
+        "select count(*) as c from stream group by Substring(@m, 0, 8) order by c desc limit 5",
+        "select count(distinct(@m)), min(@m) from stream",
+        "select @m from stream",
+        "select @m, n from stream where n > 150 order by n desc limit 7",
+        "select n, @m from stream order by @m limit 9",
+        "select n from stream where @m = 'template 5 of w2' or @m = 7",
+        "select @m, @Data from stream where n < 4",
+        "select sum(n) from stream where match(@m, 'Ada') and HasText('step 3')",
+    ];
+    for kinds in [&[0][..], &[0, 4], &[0, 1], &[1, 3, 4], &[0, 2], &[0, 1, 2, 3, 4], &[4], &[2]] {
+        let kind = |n: u64| kinds[n as usize % kinds.len()];
+        let events: Vec<Event> = (0..200).map(|n| event(n, kind(n))).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        for text in texts {
+            agree(&memory, text);
+        }
+    }
+}
+
+/// Other characters may stand for letters of a pattern, or become such in upper case.
+#[test]
+fn patterns_beyond_ascii_match_in_any_case() {
+    let texts = [
+        "Müller & Söhne",
+        "MÜLLER & SÖHNE",
+        "muller",
+        "\u{212a}elvin",
+        "\u{17f}traße",
+        "ὈΔΥΣΣΕΎΣ!",
+        "İpek",
+        "ipek",
+        "plain",
+    ];
+    let event = |n: u64| {
+        let text = texts[n as usize % texts.len()];
+        Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"t":"{text} {n}","u":"{text}"}}"#) }
+    };
+    let events: Vec<Event> = (0..300).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for pattern in [
+        "%müller%",
+        "%söhne 1%",
+        "müller%",
+        "%SÖHNE",
+        "%kelvin%",
+        "%stra_e%",
+        "ὀδυσσεύσ!%",
+        "%İPEK%",
+        "ı%",
+        "%ß%",
+        "%ü%ö%",
+        "%&_s%",
+    ] {
+        for key in ["t", "u"] {
+            agree(&memory, &format!("select n from stream where {key} like '{pattern}' ci"));
+            agree(&memory, &format!("select n from stream where {key} not like '{pattern}' ci and n > 50"));
+        }
+        let text = pattern.replace(['%', '_'], "");
+        agree(
+            &memory,
+            &format!("select n from stream where Contains(t, '{text}') ci or EndsWith(u, '{text}') ci"),
+        );
+        agree(&memory, &format!("select n from stream where HasText('{text}') ci"));
+    }
+}

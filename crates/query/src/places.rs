@@ -1,4 +1,4 @@
-//! The positions of the values of keys in a block of text, kept for later queries in eight bytes for each document and key.
+//! What queries found in a block of text, kept for later ones: the positions of keys, in eight bytes for each document and key, and columns of paths.
 
 use crate::column_block::KeptColumns;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use tamias_json::search::Place;
 
-/// The positions of the keys of a block of text that several queries use.
+/// What several queries use of a block of text: the positions of its keys, and columns that were made of it.
 ///
 /// The first query that searches all documents for a key only marks the key; the second stores the positions; later queries need not search. So a
 /// key that is used once costs nothing. May be shared by several threads.

@@ -46,7 +46,7 @@ pub trait Block: Send + Sync {
     fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
         Err(error.into())
     }
-    /// The positions of keys that earlier queries found in the documents, kept for later queries; `None` if nothing is kept for the block. They must
+    /// What earlier queries found in the documents, kept for later queries: the positions of keys, and columns of paths; `None` if nothing is kept for the block. They must
     /// belong to these documents.
     fn places(&self) -> Option<Arc<Places>> {
         None

@@ -1,12 +1,15 @@
 //! The group of each row of a chunk, by its keys.
 
 use super::group::Groups;
-use super::several::{REPEATED, SeveralKeys, values_of_row};
+use super::several::{SeveralKeys, values_of_row};
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::key_table::{Found, Kept};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
+
+/// Where entries repeat so often, all of them are looked up before it is looked which of them rows have.
+const REPEATED: usize = 8;
 
 impl Groups<'_> {
     /// Finds the group of each row.

@@ -40,14 +40,9 @@ struct KeyValues {
     dictionary: Arc<Dictionary>,
     entries: Vec<u32>,
     scratch: Vec<u32>,
-    /// The entries of a dictionary that rows have, each once and in their order.
-    met: Vec<u32>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
-
-/// Where entries repeat so often, all of them are looked up before it is looked which of them rows have.
-pub(super) const REPEATED: usize = 8;
 
 /// Up to so many combinations have a place each: about as many as a chunk has rows.
 const FEW: usize = 1 << 14;
@@ -246,14 +241,21 @@ impl KeyValues {
             dictionary: Arc::default(),
             entries: Vec::new(),
             scratch: Vec::new(),
-            met: Vec::new(),
         }
     }
 
     /// The number of a value as JSON text.
     fn find(&mut self, json: &[u8]) -> u32 {
-        let found = self.table.find(0, json, self.ci);
-        note(found, json, &self.table, &mut self.firsts, &mut self.has_others)
+        match self.table.find(0, json, self.ci) {
+            Found::New(number) => {
+                self.firsts.push(self.table.last_spelling());
+                number
+            }
+            Found::Known(number) => {
+                self.has_others = self.has_others || *self.first(number) != *json;
+                number
+            }
+        }
     }
 
     fn find_instant(&mut self, instant: u64) -> u32 {
@@ -271,13 +273,7 @@ impl KeyValues {
         match chunk.column(column) {
             Column::Entries(entries) => {
                 if !Arc::ptr_eq(&self.dictionary, &entries.dictionary) {
-                    self.take_up(&entries.dictionary);
-                    if entries.dictionary.len() <= entries.codes.len() / REPEATED {
-                        self.look_up_all();
-                    }
-                }
-                if entries.dictionary.len() > entries.codes.len() / REPEATED {
-                    self.look_up(&entries.codes);
+                    self.look_up(&entries.dictionary, entries.codes.len());
                 }
                 for (place, code) in places.iter_mut().zip(&entries.codes) {
                     *place = match self.entries.get(*code as usize) {
@@ -307,68 +303,21 @@ impl KeyValues {
         }
     }
 
-    /// Takes a dictionary up, of which no entry is looked up yet.
-    fn take_up(&mut self, dictionary: &Arc<Dictionary>) {
+    /// Takes a dictionary up, of which so many rows have entries now: all are looked up at once if they are not many more.
+    fn look_up(&mut self, dictionary: &Arc<Dictionary>, rows: usize) {
         self.dictionary = dictionary.clone();
         self.entries.clear();
-        self.entries.resize(dictionary.len(), UNKNOWN);
-    }
-
-    /// Looks all its entries up: those that are not known yet are found when rows have them.
-    fn look_up_all(&mut self) {
-        let texts = (0..self.dictionary.len() as u32).map(|entry| self.dictionary.get(entry));
-        self.table.look_ahead(0, texts, &mut self.entries);
-        self.entries.iter_mut().for_each(|known| *known = known.wrapping_sub(1));
-    }
-
-    /// Finds the entries that rows have, together: where there are many, most rows may have others.
-    fn look_up(&mut self, codes: &[u32]) {
-        let KeyValues { table, ci, firsts, has_others, dictionary, entries, scratch, met, .. } = self;
-        met.clear();
-        for code in codes {
-            if let Some(entry @ &mut UNKNOWN) = entries.get_mut(*code as usize) {
-                *entry = 0;
-                met.push(*code);
-            }
+        if dictionary.len() / 4 <= rows {
+            let texts = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry));
+            self.table.look_ahead(0, texts, &mut self.entries);
+            self.entries.iter_mut().for_each(|known| *known = known.wrapping_sub(1));
         }
-        table.look_ahead(0, met.iter().map(|code| dictionary.get(*code)), scratch);
-        let mut place = |code: u32, number: u32| {
-            if let Some(entry) = entries.get_mut(code as usize) {
-                *entry = number;
-            }
-        };
-        let mut known = scratch.iter();
-        met.retain(|code| match known.next().and_then(|known| known.checked_sub(1)) {
-            Some(number) => {
-                place(*code, number);
-                false
-            }
-            None => true,
-        });
-        let mut each = met.iter();
-        table.find_all(0, *ci, met.iter().map(|code| dictionary.get(*code)), |table, found| {
-            let Some(code) = each.next() else { return };
-            place(*code, note(found, dictionary.get(*code), table, firsts, has_others));
-        });
+        self.entries.resize(dictionary.len(), UNKNOWN);
     }
 
     fn bytes(&self) -> usize {
         self.table.bytes() + vec_bytes(&self.firsts)
     }
-}
-
-/// The number of a value that was found; how it is spelled first is kept, and whether it came in another spelling.
-#[inline]
-fn note(found: Found, json: &[u8], table: &KeyTable, firsts: &mut Vec<Kept>, has_others: &mut bool) -> u32 {
-    match found {
-        Found::New(_) => firsts.push(table.last_spelling()),
-        Found::Known(number) if !*has_others => {
-            let first = firsts.get(number as usize).map(|first| table.spelling(*first));
-            *has_others = first.is_some_and(|first| *first != *json);
-        }
-        Found::Known(_) => {}
-    }
-    found.number()
 }
 
 /// The values of a row's keys as JSON text, a time as the beginning of its interval.

@@ -73,56 +73,22 @@ impl Part {
 
     /// Gives rows that are, or are not, marked its numbers, raised to another scale.
     fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
-        let ChosenNumbers { values, digits, are_there } = chosen;
-        // Which rows get one is not to be guessed: each is written, if only with what it has.
-        let put = |((own, is_there), mask): ((&mut i64, &mut bool), &bool), value: i64| {
-            let gets_one = *mask == marked;
-            *own = if gets_one { value } else { *own };
-            *is_there |= gets_one;
-        };
-        let places = values.iter_mut().zip(are_there.iter_mut()).zip(mask);
         match self {
             Part::Undefined => {}
             Part::Number(value, scale) => {
                 let value = value.checked_mul(raise)?;
-                places.for_each(|place| put(place, value));
-                if let Some(digits) = digits {
-                    let each = digits.iter_mut().zip(mask);
-                    each.filter(|(_, mask)| **mask == marked).for_each(|(digits, _)| *digits = *scale);
+                let places = chosen.values.iter_mut().zip(&mut chosen.are_there).zip(mask);
+                places.for_each(|place| put(place, marked, value));
+                for (own, mask) in chosen.digits.iter_mut().flatten().zip(mask) {
+                    *own = if *mask == marked { *scale } else { *own };
                 }
             }
             Part::Column(column) => {
                 let PathColumn::Numbers(column) = &**column else { return Some(()) };
-                let numbers = &column.numbers;
-                let raised = match raise {
-                    1 => Cow::Borrowed(numbers.values.as_slice()),
-                    _ => {
-                        numbers.values.iter().map(|value| value.checked_mul(raise)).collect::<Option<_>>()?
-                    }
-                };
-                match &numbers.rows {
-                    None => places.zip(&*raised).for_each(|(place, value)| put(place, *value)),
-                    Some(rows) => {
-                        for (row, value) in rows.iter().zip(&*raised) {
-                            let row = *row as usize;
-                            let place = values.get_mut(row).zip(are_there.get_mut(row)).zip(mask.get(row));
-                            if let Some(place) = place {
-                                put(place, *value);
-                            }
-                        }
-                    }
-                }
-                let Some(digits) = digits else { return Some(()) };
-                for place in 0..numbers.values.len() {
-                    let row = match &numbers.rows {
-                        None => place,
-                        Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
-                    };
-                    if mask.get(row) == Some(&marked)
-                        && let Some(digits) = digits.get_mut(row)
-                    {
-                        *digits = numbers.get(place).map_or(0, |(_, scale)| scale);
-                    }
+                chosen.put_values(&column.numbers, mask, marked, raise)?;
+                // As many as the choice has itself were put down for all rows.
+                if raise != 1 || column.numbers.spelled != Digits::InFull {
+                    chosen.put_digits(&column.numbers, mask, marked);
                 }
             }
         }
@@ -158,7 +124,64 @@ struct ChosenNumbers {
     are_there: Vec<bool>,
 }
 
+/// Gives a row a value if it is marked so. Which rows get one is not to be guessed: each is written, if only with what it has.
+#[inline(always)]
+fn put(((own, is_there), mask): ((&mut i64, &mut bool), &bool), marked: bool, value: i64) {
+    let gets_one = *mask == marked;
+    *own = if gets_one { value } else { *own };
+    *is_there |= gets_one;
+}
+
 impl ChosenNumbers {
+    /// Gives marked rows their numbers, raised to another scale.
+    fn put_values(&mut self, numbers: &Mantissas, mask: &Mask, marked: bool, raise: i64) -> Option<()> {
+        let ChosenNumbers { values, are_there, .. } = self;
+        let raised = match raise {
+            1 => Cow::Borrowed(numbers.values.as_slice()),
+            _ => numbers.values.iter().map(|value| value.checked_mul(raise)).collect::<Option<_>>()?,
+        };
+        match &numbers.rows {
+            None => {
+                let places = values.iter_mut().zip(are_there).zip(mask);
+                places.zip(&*raised).for_each(|(place, value)| put(place, marked, *value));
+            }
+            Some(rows) => {
+                for (row, value) in rows.iter().zip(&*raised) {
+                    let row = *row as usize;
+                    if let Some(place) = values.get_mut(row).zip(are_there.get_mut(row)).zip(mask.get(row)) {
+                        put(place, marked, *value);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The same of how many digits they are spelled with.
+    fn put_digits(&mut self, numbers: &Mantissas, mask: &Mask, marked: bool) {
+        let Some(digits) = &mut self.digits else { return };
+        if let (Digits::Each(each), None) = (&numbers.spelled, &numbers.rows) {
+            for ((own, mask), digits) in digits.iter_mut().zip(mask).zip(each) {
+                *own = if *mask == marked { *digits } else { *own };
+            }
+            return;
+        }
+        for place in 0..numbers.values.len() {
+            let row = match &numbers.rows {
+                None => place,
+                Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
+            };
+            let own = match &numbers.spelled {
+                Digits::InFull => Some(numbers.scale),
+                Digits::Each(each) => each.get(place).copied(),
+                Digits::Shortest => numbers.get(place).map(|(_, scale)| scale),
+            };
+            if let (Some(mask), Some(place), Some(own)) = (mask.get(row), digits.get_mut(row), own) {
+                *place = if *mask == marked { own } else { *place };
+            }
+        }
+    }
+
     fn into_numbers(self, scale: u8) -> Mantissas {
         let ChosenNumbers { mut values, mut digits, are_there } = self;
         let mut rows = None;

@@ -215,9 +215,12 @@ impl StoredColumns {
         }
     }
 
-    /// Whether its directory need not be waited for, as far as is known.
+    /// Whether what is read of it first need not be waited for, as far as is known. Two parts that lie far apart are asked for, since an answer may be wrong where the
+    /// processor was taken away meanwhile.
     pub(crate) fn is_at_hand(&self) -> bool {
-        self.kept.cached.decoded().is_some() || self.parts.is_in_memory(codec::DIRECTORY)
+        let is_in_memory = |part: &str| self.parts.is_in_memory(part);
+        self.kept.cached.decoded().is_some()
+            || [codec::DIRECTORY, codec::STATISTICS].into_iter().any(is_in_memory)
     }
 
     /// Asks the medium for what is read first, unless it was read before: the directory only if columns are read, too.

@@ -61,7 +61,9 @@ pub struct Stored {
 #[must_use]
 pub fn stored(events: u64, segments: Layout) -> Stored {
     let mut generator = Generator::new(7, events);
-    stored_all(segments, &EventFormat::clef(), |event| generator.write_next(event))
+    let stored = stored_all(segments, &EventFormat::clef(), |event| generator.write_next(event));
+    assert_eq!(stored.store.info().expect("information").events, events, "a generated event is valid");
+    stored
 }
 
 /// All events of a real data set, stored in segments of a layout; `None` where it is not at hand. Their time is found as `tamias ingest` finds it, and lines

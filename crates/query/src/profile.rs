@@ -4,6 +4,7 @@ use crate::aggregate::Function;
 use crate::column_block::{ColumnBlock, ColumnError};
 use crate::expr::{Computed, Expr, Printed, Scope, property};
 use crate::options::RunOptions;
+use crate::places::Places;
 use crate::plan::{Input, Output, Plan};
 use crate::source::{Block, Source};
 use crate::stored;
@@ -496,6 +497,9 @@ impl Block for Timed<Arc<dyn Block>> {
     }
     fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
         self.of.leave_out(error)
+    }
+    fn places(&self) -> Option<Arc<Places>> {
+        self.of.places()
     }
     fn statistics(&self) -> Option<&[u8]> {
         self.of.statistics()

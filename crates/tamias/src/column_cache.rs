@@ -5,7 +5,8 @@
 //! kept, and what else it decodes goes as soon as its block is done with: a part stays that is as large as the cache, and another kind of queries takes the place over
 //! within eight of them.
 //!
-//! Before anything goes, columns are kept in fewer bytes: four to ten times as many fit, and to widen them for a query takes less than to decode them.
+//! Before anything goes, columns are kept in fewer bytes: numbers and codes in a quarter of the room, mostly, and to widen them for a query takes less than to
+//! decode them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -37,6 +38,8 @@ pub(crate) struct Turn {
 struct Entries {
     by_id: HashMap<BlockId, Entry>,
     bytes: usize,
+    /// How many of them are not compact.
+    wide: usize,
     /// The last query for which something was dropped.
     made_room: u64,
 }
@@ -47,7 +50,7 @@ const REPLACED_SHARE: usize = 8;
 struct Entry {
     cached: Arc<Cached>,
     bytes: usize,
-    /// Whether its columns are in as few bytes as they can be.
+    /// Whether its columns were in as few bytes as they can be when it was used last.
     is_compact: bool,
     /// In whose turn it was used last.
     used: u64,
@@ -147,14 +150,15 @@ impl Turn {
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
         let ColumnCache { bytes_max, entries, held_bytes, .. } = &*self.cache;
         let mut bytes = cached.held_bytes();
-        let mut entries = lock(entries);
-        let is_compact = !entries.has_room(id, bytes, *bytes_max);
+        // A cache of nothing has nothing to gain by it. Others need not wait meanwhile.
+        let is_compact = *bytes_max > 0 && !lock(entries).has_room(id, bytes, *bytes_max);
         if is_compact {
             cached.reduce(DecodedColumns::compacted);
             bytes = cached.held_bytes();
-            if !entries.has_room(id, bytes, *bytes_max) {
-                entries.compact(bytes_max - bytes_max / REPLACED_SHARE);
-            }
+        }
+        let mut entries = lock(entries);
+        if is_compact && !entries.has_room(id, bytes, *bytes_max) {
+            entries.compact(bytes_max - bytes_max / REPLACED_SHARE);
         }
         if !entries.has_room(id, bytes, *bytes_max)
             && entries.made_room < self.number
@@ -189,7 +193,9 @@ impl tamias_query::Cache for ColumnCache {
 
     fn shrink(&self, bytes_max: usize) {
         let mut entries = lock(&self.entries);
-        entries.compact(bytes_max);
+        if bytes_max > 0 {
+            entries.compact(bytes_max);
+        }
         entries.shrink(bytes_max);
         self.held_bytes.store(entries.bytes, Relaxed);
     }
@@ -204,18 +210,20 @@ impl Entries {
 
     fn insert(&mut self, id: BlockId, entry: Entry) {
         self.bytes += entry.bytes;
+        self.wide += usize::from(!entry.is_compact);
         self.by_id.insert(id, entry);
     }
 
     fn remove(&mut self, id: BlockId) -> Option<Entry> {
         let entry = self.by_id.remove(&id)?;
         self.bytes -= entry.bytes;
+        self.wide -= usize::from(!entry.is_compact);
         Some(entry)
     }
 
     /// Keeps columns in fewer bytes, those first that were used longest ago, until all take so many at most, or none can be made smaller.
     fn compact(&mut self, bytes_max: usize) {
-        if self.bytes <= bytes_max {
+        if self.bytes <= bytes_max || self.wide == 0 {
             return;
         }
         let mut wide: Vec<_> = self.by_id.iter_mut().filter(|(_, entry)| !entry.is_compact).collect();
@@ -223,6 +231,7 @@ impl Entries {
         for (_, entry) in wide {
             entry.cached.reduce(DecodedColumns::compacted);
             entry.is_compact = true;
+            self.wide -= 1;
             let bytes = entry.cached.held_bytes();
             self.bytes = self.bytes - entry.bytes + bytes;
             entry.bytes = bytes;
@@ -304,6 +313,7 @@ mod tests {
     fn check_sums(cache: &ColumnCache) {
         let entries = lock(&cache.entries);
         assert_eq!(entries.bytes, entries.by_id.values().map(|entry| entry.bytes).sum::<usize>());
+        assert_eq!(entries.wide, entries.by_id.values().filter(|entry| !entry.is_compact).count());
         assert!(entries.bytes <= cache.bytes_max);
         assert_eq!(cache.held_bytes.load(Relaxed), entries.bytes);
     }

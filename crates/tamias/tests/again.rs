@@ -99,6 +99,33 @@ fn what_is_kept_of_text_stays_within_the_cache() {
     check(&store, "with little room");
 }
 
+#[test]
+fn rows_of_text_go_on_as_they_began_whatever_goes_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segments: Layout::Text, background: false, ..Options::default() };
+    let store = Store::open_with(folder.path(), options).unwrap();
+    let events = (0..5000).map(|n| format!(r#"{{"@t":"2024-05-29T10:00:00Z","N":{n},"K":{}}}"#, n % 7));
+    store.append(events).unwrap();
+    store.seal().unwrap();
+    let expected: Vec<Vec<Option<String>>> = (0..5000).map(|n| vec![Some(n.to_string())]).collect();
+    let query = Query::prepare("select N from stream").unwrap();
+    assert_eq!(rows(&store, "select N from stream", false), expected);
+    // Now by a column, which is dropped before the rows have come to their end, as a query that may hold little finds no room.
+    let mut going_on = store.run(&query).unwrap();
+    assert!(going_on.next_row().unwrap().is_some());
+    let little = RunOptions { memory_bytes: 1 << 16, ..RunOptions::default() };
+    let count = Query::prepare("select count(*) from stream where K = 1").unwrap();
+    for _ in 0..3 {
+        let mut counted = store.run_with(&count, little.clone()).unwrap();
+        while counted.next_row().unwrap().is_some() {}
+    }
+    let mut others = 0;
+    while going_on.next_row().unwrap().is_some() {
+        others += 1;
+    }
+    assert_eq!(others, 4999);
+}
+
 /// A store of generated and unkind events in columns, in segments of so many events.
 fn in_columns(folder: &std::path::Path, events: usize, lines: &[Vec<u8>]) -> Store {
     let options = Options { segments: Layout::Columns, background: false, ..Options::default() };

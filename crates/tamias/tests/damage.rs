@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use tamias::{Layout, Options, Query, RunOptions, Store};
+use tamias::{ExecError, Layout, Options, Query, ReadError, RunOptions, Store};
 
 const LAYOUTS: [Layout; 2] = [Layout::Text, Layout::Columns];
 
@@ -43,6 +43,23 @@ fn a_query_fails_on_damage_and_names_it() {
         let lost = "3 events are lost, from 2024-05-29T10:00:00Z to 2024-05-29T10:00:02Z";
         assert!(error.contains(&format!("{what}; {lost}")), "{error}");
         assert!(error.contains(&folder.path().display().to_string()), "{error}");
+    }
+}
+
+#[test]
+fn a_query_that_comes_again_names_damage_like_the_first() {
+    for layout in LAYOUTS {
+        let folder = tempfile::tempdir().unwrap();
+        let store = damaged(folder.path(), layout);
+        for time in 1..=4 {
+            let error =
+                store.query("select max(N) from stream where N > 3").unwrap().next_row().err().unwrap();
+            let ExecError::Source(source) = &error else { panic!("{error:?}") };
+            assert!(
+                source.downcast_ref::<ReadError>().is_some(),
+                "{layout:?}, at the {time}. time: {error:?}"
+            );
+        }
     }
 }
 

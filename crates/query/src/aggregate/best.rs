@@ -50,6 +50,11 @@ pub(super) struct Bests {
     /// For each group the first event that has its value: looked at only where values are equal.
     orders: Vec<Order>,
     others: Vec<Value<'static>>,
+    /// Places among the others that no group has any more.
+    free: Vec<u32>,
+    /// What the others take in memory beside their places, in bytes, and the most that was told of it.
+    other_bytes: usize,
+    told_bytes: usize,
 }
 
 impl Bests {
@@ -99,26 +104,25 @@ impl Bests {
     pub(super) fn set(&mut self, group: u32, value: Held<'_>, order: Order) -> usize {
         let value = match value {
             Held::Few(significand, scale) => {
-                // Few digits have a scale of few digits too.
+                // A number has 28 digits behind the point at most.
                 let scale = u8::try_from(scale).unwrap_or(u8::MAX);
                 self.set_number(group, significand, scale, scale, order);
                 return 0;
             }
             Held::Value(value) => value.into_static(),
         };
-        let bytes = value.weight();
-        if let Some(Best::Other(place)) = self.best.get(group as usize)
-            && let Some(other) = self.others.get_mut(*place as usize)
-        {
-            let before = std::mem::replace(other, value).weight();
-            self.set_order(group, order);
-            return bytes.saturating_sub(before);
-        }
+        self.set_best(group, Best::Nothing, order);
         let before = vec_bytes(&self.others);
-        let place = self.others.len() as u32;
-        self.others.push(value);
+        self.other_bytes += value.weight();
+        let place = self.free.pop().unwrap_or(self.others.len() as u32);
+        match self.others.get_mut(place as usize) {
+            Some(other) => *other = value,
+            None => self.others.push(value),
+        }
         self.set_best(group, Best::Other(place), order);
-        vec_bytes(&self.others) - before + bytes
+        let grown = self.other_bytes.saturating_sub(self.told_bytes);
+        self.told_bytes += grown;
+        vec_bytes(&self.others) - before + grown
     }
 
     /// Takes the value of a group out, if it has one.
@@ -127,6 +131,7 @@ impl Bests {
             Best::Other(place) => {
                 let other = self.others.get_mut(*place as usize)?;
                 let value = std::mem::replace(other, Value::Undefined);
+                self.other_bytes = self.other_bytes.saturating_sub(value.weight());
                 (Held::Value(value), self.orders.get(group as usize).copied()?)
             }
             Best::Nothing | Best::Number { .. } => match self.get(group)? {
@@ -139,15 +144,49 @@ impl Bests {
     }
 
     fn set_best(&mut self, group: u32, value: Best, order: Order) {
-        if let Some(best) = self.best.get_mut(group as usize) {
-            *best = value;
+        if let Some(best) = self.best.get_mut(group as usize)
+            && let Best::Other(place) = std::mem::replace(best, value)
+        {
+            self.set_free(place);
         }
-        self.set_order(group, order);
-    }
-
-    fn set_order(&mut self, group: u32, order: Order) {
         if let Some(place) = self.orders.get_mut(group as usize) {
             *place = order;
         }
+    }
+
+    /// No group has what is at a place among the others any more.
+    #[cold]
+    fn set_free(&mut self, place: u32) {
+        if let Some(other) = self.others.get_mut(place as usize) {
+            let before = std::mem::replace(other, Value::Undefined);
+            self.other_bytes = self.other_bytes.saturating_sub(before.weight());
+            self.free.push(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text that takes an allocation.
+    fn text(number: usize) -> Held<'static> {
+        Held::Value(Value::Text(format!("a text of some length, {number:04}").into()))
+    }
+
+    #[test]
+    fn a_group_whose_best_is_a_number_and_a_text_in_turn_holds_one_of_them() {
+        let mut bests = Bests::default();
+        let mut grown = bests.grow(3);
+        for round in 0..1000 {
+            for group in 0..3 {
+                grown += bests.set(group, text(round), (1, 2));
+                bests.set_number(group, 5, 1, 1, (3, 4));
+            }
+            grown += bests.set(0, text(round), (1, 2));
+            assert!(matches!(bests.take(0), Some((Held::Value(_), (1, 2)))));
+        }
+        assert!(bests.others.len() <= 3 && grown < 2_000, "{} places, {grown} bytes", bests.others.len());
+        assert!(matches!(bests.get(1), Some((Held::Few(5, 1), (3, 4)))) && bests.get(0).is_none());
     }
 }

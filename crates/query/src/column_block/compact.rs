@@ -83,19 +83,13 @@ impl CompactNumbers {
     fn of(numbers: &Numbers) -> Option<CompactNumbers> {
         let Numbers { rows, values, scale, spelled } = numbers;
         let least = values.iter().copied().min().unwrap_or_default();
+        // Both wrap alike: the difference is right as an unsigned number.
+        let values = Narrow::of(values.iter().map(|value| value.wrapping_sub(least) as u64))?;
         let rows = match rows {
             None => None,
             Some(rows) => Some(Narrow::of(rows.iter().map(|row| u64::from(*row)))?),
         };
-        // Both wrap alike: the difference is right as an unsigned number.
-        let above = values.iter().map(|value| value.wrapping_sub(least) as u64);
-        Some(CompactNumbers {
-            rows,
-            values: Narrow::of(above)?,
-            least,
-            scale: *scale,
-            spelled: spelled.clone(),
-        })
+        Some(CompactNumbers { rows, values, least, scale: *scale, spelled: spelled.clone() })
     }
 
     fn widened(&self) -> Numbers {

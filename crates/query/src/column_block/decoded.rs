@@ -303,8 +303,8 @@ impl DecodedColumns {
         self.kept_if(&|turns| turns.made < turn)
     }
 
-    /// The same pieces without frames, where that is possible in fewer bytes. They are evaluated as before, once they are widened again. Takes time linear in what was widened
-    /// or decoded since this was asked last.
+    /// The same pieces without frames, where that is possible in fewer bytes. They are evaluated as before, once they are widened again. Takes time linear in what is
+    /// not in few bytes yet.
     pub fn compacted(&self) -> DecodedColumns {
         let mut all = self.kept_if(&|_| true);
         (all.paths, all.partly) = (self.paths.compacted(), self.partly.compacted());

@@ -23,7 +23,13 @@ struct Kept {
     searches: u8,
 }
 
-/// The most paths, which bounds the memory; further ones are not noted.
+impl Kept {
+    fn is_empty(&self) -> bool {
+        self.all.is_none() && self.some.is_none()
+    }
+}
+
+/// The most paths, which bounds the memory; a further one takes the place of one of which nothing is kept.
 const PATHS_MAX: usize = 64;
 
 /// HEURISTIC: so many queries search the documents once there was no room for what was made, which took longer than to search.
@@ -42,9 +48,13 @@ impl KeptColumns {
                 }
                 None => {
                     are_wanted = false;
-                    if by_path.len() < PATHS_MAX {
-                        by_path.insert(path.clone(), Kept::default());
+                    if by_path.len() == PATHS_MAX {
+                        let empty =
+                            by_path.iter().find(|(_, kept)| kept.is_empty()).map(|(path, _)| path.clone());
+                        let Some(empty) = empty else { continue };
+                        by_path.remove(&empty);
                     }
+                    by_path.insert(path.clone(), Kept::default());
                 }
             }
         }
@@ -88,7 +98,7 @@ impl KeptColumns {
         lock(&self.by_path).values_mut().for_each(|kept| kept.is_new = false);
     }
 
-    /// There is none for what was made since it was settled.
+    /// There is none for what was made since it was settled: what is kept of the same path goes with it.
     pub(crate) fn drop_new(&self) {
         let mut by_path = lock(&self.by_path);
         for kept in by_path.values_mut().filter(|kept| kept.is_new) {
@@ -135,5 +145,12 @@ mod tests {
         }
         assert!(columns.held_bytes() < 300 * PATHS_MAX, "{}", columns.held_bytes());
         assert!(!columns.ask(&[["999".into()].into()]), "it is not noted");
+    }
+
+    #[test]
+    fn paths_that_were_asked_for_once_make_room_for_others() {
+        let columns = KeptColumns::default();
+        (0..1000).for_each(|number| _ = columns.ask(&[[number.to_string().into()].into()]));
+        assert!(columns.ask(&[["999".into()].into()]), "it is noted");
     }
 }

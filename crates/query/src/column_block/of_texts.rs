@@ -61,6 +61,10 @@ fn numbers_among(texts: &Dictionary) -> Option<(Numbers, Vec<u32>)> {
     for (value, own) in values.iter_mut().zip(&digits).filter(|(_, own)| **own < scale) {
         *value = value.checked_mul(10i64.checked_pow(u32::from(scale - own))?)?;
     }
+    // What is kept has no room to spare: few rows may have one.
+    rows.shrink_to_fit();
+    values.shrink_to_fit();
+    digits.shrink_to_fit();
     let rows = (rows.len() != count).then_some(rows);
     Some((Numbers { rows, values, scale, spelled: Digits::of(digits, scale) }, others))
 }

@@ -168,7 +168,7 @@ impl GroupRows {
                 });
                 if !are_spelled {
                     values.begin();
-                    values.make(0, number, group, states, tables);
+                    values.make_keys(number, group, tables);
                     values
                         .values
                         .iter()

@@ -42,16 +42,18 @@ impl<'v> GroupValues<'v> {
         if are_made.get(at).is_none_or(|is_made| *is_made) {
             return;
         }
-        let Some(aggregate) = at.checked_sub(*keys) else {
-            let mut own = Vec::with_capacity(*keys);
-            tables.values(number, group, &mut own);
-            values.iter_mut().zip(own).for_each(|(value, own)| *value = own);
-            are_made.iter_mut().take(*keys).for_each(|is_made| *is_made = true);
-            return;
-        };
+        let Some(aggregate) = at.checked_sub(*keys) else { return self.make_keys(number, group, tables) };
         if let (Some(value), Some(is_made)) = (values.get_mut(at), are_made.get_mut(at)) {
             (*value, *is_made) = (states.finish(aggregate, number), true);
         }
+    }
+
+    /// Makes the keys, if there are any.
+    pub(super) fn make_keys(&mut self, number: u32, group: &Group, tables: &'v GroupKeys) {
+        let mut own = Vec::with_capacity(self.keys);
+        tables.values(number, group, &mut own);
+        self.values.iter_mut().zip(own).for_each(|(value, own)| *value = own);
+        self.are_made.iter_mut().take(self.keys).for_each(|is_made| *is_made = true);
     }
 
     /// Makes all that are not made yet.

@@ -4,6 +4,7 @@ use super::block_scan::{BlockScan, Part, Position, Run};
 use super::columns::{BlockColumns, ColumnPlan, ColumnScan, TextColumns, spelled};
 use super::text::TextScan;
 use super::worker::Worker;
+use crate::column_block::ColumnError;
 use crate::error::ExecError;
 use crate::plan::Output;
 use crate::source::Block;
@@ -26,6 +27,8 @@ pub(crate) fn open<'s>(
         match ColumnScan::new(plan, run, (&columns, block.range().0), part, position.clone())? {
             Ok(Some(scan)) => return Ok(Some(Box::new(scan))),
             Ok(None) => {}
+            // Documents that the query goes past are none, so that this is why it fails.
+            Err(ColumnError::Read(error)) if columns.is_text() => return Err(ExecError::Source(error)),
             Err(error) => {
                 block.leave_out(error).map_err(ExecError::Source)?;
                 return Ok(None);
@@ -46,11 +49,13 @@ fn columns_of<'s>(
     if let Some(columns) = block.columns().map_err(ExecError::Source)? {
         return Ok(Some(BlockColumns::Stored(columns)));
     }
-    // A scan of documents goes on as one.
-    if !position.is_start() && position.found.is_none() {
+    // A scan of documents goes on as one, and so does one of columns, whatever is kept by then.
+    let goes_on = position.found.is_some();
+    if !goes_on && !position.is_start() {
         return Ok(None);
     }
-    let Some(kept) = block.places().filter(|kept| plan.is_told_by_text(kept)) else { return Ok(None) };
+    let kept = block.places().filter(|kept| goes_on || plan.is_told_by_text(kept));
+    let Some(kept) = kept else { return Ok(None) };
     let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
     let is_whole = [times.instants.len(), times.arrivals.len()] == [block.len(); 2];
     Ok(is_whole.then(|| BlockColumns::Text(TextColumns::new(block, times, kept))))

@@ -31,6 +31,7 @@ pub(crate) use compile::ColumnPlan;
 pub(super) use compile::spelled;
 pub(crate) use found::Found;
 pub(crate) use of_block::BlockColumns;
+use of_block::Read;
 pub(crate) use text_columns::TextColumns;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
@@ -60,8 +61,8 @@ pub(crate) struct ColumnScan<'s> {
     found: Arc<Found>,
     position: Position,
     control: &'s Control,
-    /// What was read for it, in bytes, and is not counted yet.
-    read_bytes: u64,
+    /// What was read for it, and is not counted yet.
+    read: Read,
 }
 
 impl<'s> ColumnScan<'s> {
@@ -79,17 +80,24 @@ impl<'s> ColumnScan<'s> {
             Err(error) => return Ok(Err(error)),
         };
         if let Some(found) = position.found.clone() {
-            return Ok(Ok(Some(ColumnScan { plan, standing, found, position, control, read_bytes: 0 })));
+            return Ok(Ok(Some(ColumnScan {
+                plan,
+                standing,
+                found,
+                position,
+                control,
+                read: Read::default(),
+            })));
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());
         drop(evaluator);
-        let read_bytes = block.take_read_bytes();
+        let read = block.take_read();
         Ok(found.map(|found| {
             let found = Arc::new(found?);
             let position = Position { found: Some(found.clone()), ..position };
-            Some(ColumnScan { plan, standing, found, position, control, read_bytes })
+            Some(ColumnScan { plan, standing, found, position, control, read })
         }))
     }
 }
@@ -459,7 +467,9 @@ impl BlockScan for ColumnScan<'_> {
     fn next(&mut self, columns: &mut Columns, wanted: u64, stats: &mut Stats) -> Result<bool, ExecError> {
         self.control.check()?;
         stats.technique = Some(Technique::Columns);
-        stats.column_bytes += std::mem::take(&mut self.read_bytes);
+        let Read { column_bytes, document_bytes } = std::mem::take(&mut self.read);
+        stats.column_bytes += column_bytes;
+        stats.bytes += document_bytes;
         if self.position.is_start() {
             stats.events += self.found.events as u64;
             stats.elements += self.found.elements as u64;

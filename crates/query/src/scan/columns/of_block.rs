@@ -7,6 +7,14 @@ use crate::stored::Times;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What was read of a block, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Read {
+    /// Of columns, as they are stored.
+    pub(super) column_bytes: u64,
+    pub(super) document_bytes: u64,
+}
+
 /// The columns of a block.
 #[derive(Clone)]
 pub(crate) enum BlockColumns<'b> {
@@ -22,6 +30,11 @@ impl<'b> BlockColumns<'b> {
             BlockColumns::Stored(block) => Some(block),
             BlockColumns::Text(_) => None,
         }
+    }
+
+    /// Whether they are made of documents.
+    pub(in crate::scan) fn is_text(&self) -> bool {
+        matches!(self, BlockColumns::Text(_))
     }
 
     /// How many events there are.
@@ -85,8 +98,11 @@ impl<'b> BlockColumns<'b> {
         self.stored().map_or(&[], |block| block.deleted_in(events))
     }
 
-    /// The bytes that were read since this was asked last, as they are stored.
-    pub(super) fn take_read_bytes(&self) -> u64 {
-        self.stored().map_or(0, ColumnBlock::take_read_bytes)
+    /// What was read since this was asked last.
+    pub(super) fn take_read(&self) -> Read {
+        match self {
+            BlockColumns::Stored(block) => Read { column_bytes: block.take_read_bytes(), document_bytes: 0 },
+            BlockColumns::Text(text) => Read { column_bytes: 0, document_bytes: text.take_read_bytes() },
+        }
     }
 }

@@ -5,6 +5,7 @@ use crate::dictionary::Dictionary;
 use crate::places::Places;
 use crate::source::Block;
 use crate::stored::Times;
+use std::cell::Cell;
 use std::sync::Arc;
 use tamias_json::search::{Documents, Needle, Place, Span};
 use tamias_json::{Isa, Offsets, Value};
@@ -18,6 +19,8 @@ pub(crate) struct TextColumns<'b> {
     block: &'b dyn Block,
     times: Times<'b>,
     kept: Arc<Places>,
+    /// The bytes of the documents, if columns were made of them.
+    read_bytes: Cell<u64>,
 }
 
 /// HEURISTIC: of texts that take more than one byte in so many of the documents, and do not repeat, no column is kept: it takes much memory, and the documents
@@ -27,11 +30,16 @@ const TEXTS_SHARE: usize = 4;
 impl<'b> TextColumns<'b> {
     /// The columns of a block of text whose events happened at these times.
     pub(crate) fn new(block: &'b dyn Block, times: Times<'b>, kept: Arc<Places>) -> TextColumns<'b> {
-        TextColumns { block, times, kept }
+        TextColumns { block, times, kept, read_bytes: Cell::new(0) }
     }
 
     pub(super) fn len(&self) -> usize {
         self.block.len()
+    }
+
+    /// The bytes of documents that were read since this was asked last.
+    pub(super) fn take_read_bytes(&self) -> u64 {
+        self.read_bytes.take()
     }
 
     pub(super) fn times(&self) -> Times<'b> {
@@ -39,7 +47,7 @@ impl<'b> TextColumns<'b> {
     }
 
     pub(super) fn has(&self, path: &[Box<str>]) -> bool {
-        self.kept.columns().all(path).is_some()
+        self.kept.columns().all(path).is_some_and(|known| !matches!(*known, PathColumn::Unknown))
     }
 
     /// What stands at a path of keys, as documents spell them. Unknown where texts would take too much memory, or there are no documents.
@@ -49,8 +57,12 @@ impl<'b> TextColumns<'b> {
         }
         let Some(documents) = self.documents()? else { return Ok(Arc::new(PathColumn::Unknown)) };
         let column = texts(documents, path, None).map_or(PathColumn::Unknown, PathColumn::of_texts);
-        let is_small = column.held_bytes() <= documents.bytes().len() / TEXTS_SHARE
-            || column.coded().is_none_or(|coded| coded.repeats());
+        let is_small = match &column {
+            PathColumn::Coded(coded) => {
+                coded.repeats() || column.held_bytes() <= documents.bytes().len() / TEXTS_SHARE
+            }
+            _ => true,
+        };
         Ok(self.kept.columns().keep_all(path, if is_small { column } else { PathColumn::Unknown }))
     }
 
@@ -79,6 +91,7 @@ impl<'b> TextColumns<'b> {
     fn documents(&self) -> Result<Option<Documents<'b>>, ColumnError> {
         let Some(documents) = self.block.documents().map_err(ColumnError::Read)? else { return Ok(None) };
         let is_whole = documents.ends.len() == self.len();
+        self.read_bytes.set(documents.bytes.len() as u64);
         Ok(Documents::new(documents.bytes, documents.ends).filter(|_| is_whole))
     }
 }

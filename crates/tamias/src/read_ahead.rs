@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
@@ -28,6 +28,8 @@ pub(crate) struct ReadAhead {
     /// How many groups the thread may read that were not taken yet.
     permitted: usize,
     taken: Arc<AtomicUsize>,
+    /// Whether nobody wants what the thread still may read.
+    is_over: Arc<AtomicBool>,
 }
 
 /// The ends of the channels that the query has.
@@ -48,11 +50,12 @@ impl ReadAhead {
         let (read, ends) = mpsc::channel();
         let (hand, handed) = mpsc::channel::<Box<(GroupReader, Interest)>>();
         let taken = Arc::new(AtomicUsize::new(taken));
-        let ahead = Arc::clone(&taken);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (ahead, over) = (Arc::clone(&taken), Arc::clone(&is_over));
         let run = move || {
             if let Ok(work) = handed.recv() {
                 let (groups, interest) = *work;
-                Reading { groups, interest, taken: ahead }.run(&permitted, &read);
+                Reading { groups, interest, taken: ahead, is_over: over }.run(&permitted, &read);
             }
         };
         let work = Box::new((groups, interest));
@@ -60,7 +63,7 @@ impl ReadAhead {
         // The thread waits for it.
         let _ = hand.send(work);
         let ends = Some(Ends { permits, groups: ends });
-        Ok(ReadAhead { ends, thread: Some(thread), permitted: 0, taken })
+        Ok(ReadAhead { ends, thread: Some(thread), permitted: 0, taken, is_over })
     }
 
     /// The next group. Some more are read ahead: no more than twice as many as were taken, since a limit may spare the others.
@@ -82,8 +85,9 @@ impl ReadAhead {
         }
     }
 
-    /// Waits for the thread, which ends at the next group.
+    /// Waits for the thread, which ends once it has read what it is about to.
     fn end(&mut self) -> thread::Result<()> {
+        self.is_over.store(true, Relaxed);
         self.ends = None;
         self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
@@ -103,17 +107,21 @@ struct Reading {
     interest: Interest,
     /// How many groups the query has taken.
     taken: Arc<AtomicUsize>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl Reading {
     /// Reads a group for each permit, and those of the permits that come together side by side.
     fn run(mut self, permits: &Receiver<()>, read: &Sender<Result<Option<Group>, SourceError>>) {
-        while permits.recv().is_ok() {
+        while permits.recv().is_ok() && !self.is_over.load(Relaxed) {
             let mut groups = VecDeque::from([self.first()]);
-            while permits.try_recv().is_ok() {
+            while !self.is_over.load(Relaxed) && permits.try_recv().is_ok() {
                 groups.push_back(self.first());
             }
             for group in groups {
+                if self.is_over.load(Relaxed) {
+                    return;
+                }
                 self.rest(&group);
                 if read.send(group).is_err() {
                     return;

@@ -59,7 +59,8 @@ impl ClosedGroups {
             let number = number_of(order.as_deref(), nth).unwrap_or_default();
             let Some(group) = groups.get(number as usize) else { continue };
             values.begin();
-            if !control.watch.looks_at_answers() && gives_rows.is_none() {
+            let is_asked_first = !control.watch.looks_at_answers() && gives_rows.is_none();
+            if is_asked_first {
                 // Most groups do not pass `having`, or are told by the first value that they are sorted by where few are wanted.
                 asked.iter().for_each(|at| values.make(*at, number, group, states, tables));
                 if grouping.having.is_some() && !grouping.passes(&mut scope_of(&values.values, control))? {
@@ -78,7 +79,9 @@ impl ClosedGroups {
             let keys = *keys;
             control.watch.look_at_answer(values.get(keys..).unwrap_or_default());
             let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
-                take_row(grouping, keys, values, &mut sorter, control)?;
+                if is_asked_first || grouping.passes(&mut scope_of(values, control))? {
+                    take_row(grouping, keys, values, &mut sorter, control)?;
+                }
                 continue;
             };
             for value in several.rows(number) {
@@ -87,7 +90,9 @@ impl ClosedGroups {
                 if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
                     *place = value;
                 }
-                take_row(grouping, keys, &values, &mut sorter, control)?;
+                if grouping.passes(&mut scope_of(&values, control))? {
+                    take_row(grouping, keys, &values, &mut sorter, control)?;
+                }
             }
         }
         self.tell_too_long(control);
@@ -291,7 +296,7 @@ fn scope_of<'v>(values: &'v [Value<'v>], control: &'v Control) -> Scope<'v> {
     scope
 }
 
-/// Takes in the row of a group, if it passes `having`.
+/// Takes in the row of a group that passes `having`, unless there are enough that come before.
 fn take_row(
     grouping: &Grouping,
     keys: usize,
@@ -300,7 +305,7 @@ fn take_row(
     control: &Control,
 ) -> Result<(), ExecError> {
     let mut scope = scope_of(values, control);
-    if !grouping.passes(&mut scope)? || sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
+    if sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
         return Ok(());
     }
     let mut row = Vec::with_capacity(keys + grouping.cells.len());

@@ -1,7 +1,7 @@
 //! What of a block in columns takes whole documents: they are put together for the rows alone that are asked about. And the texts of all
 //! columns at once, which spares them.
 
-use super::evaluate::{Evaluator, Mask, stored};
+use super::evaluate::{Evaluator, FEW_SHARE, Mask, stored};
 use super::row_documents::RowDocuments;
 use super::texts::{Sought, spelled};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn, PieceColumn};
@@ -113,6 +113,12 @@ impl Said {
                 let is_told = |holds: Holds| holds == Holds::Yes && !part.leaves_open(holds);
                 (0..).zip(&found).for_each(|(row, holds)| mark(row, is_told(*holds)));
                 let open = part.open_rows(&found);
+                if open.len() * FEW_SHARE > found.len() {
+                    // Those of all rows are kept for the next query.
+                    let coded = column.coded();
+                    join(mask, coded, &self.entries(&coded.dictionary));
+                    return told_by(column);
+                }
                 let is_in = self.entries(&column.some(&open));
                 open.iter().zip(is_in).for_each(|(row, is_in)| mark(*row, is_in));
             }

@@ -45,7 +45,7 @@ pub(super) struct Evaluator<'b> {
 pub(super) const CALCULATED_SHARE: usize = 16;
 
 /// One row in so many, or fewer, are few.
-const FEW_SHARE: usize = 2;
+pub(super) const FEW_SHARE: usize = 2;
 
 /// For each row of a block whether it counts.
 pub(super) type Mask = Vec<bool>;

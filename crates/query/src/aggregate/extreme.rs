@@ -60,6 +60,9 @@ pub(crate) struct Extremes<const LEAST: bool> {
 /// Of so many groups each has a place of its own while a column is looked at.
 const PLACES_MAX: usize = 4096;
 
+/// Groups are few where they have so many rows each.
+const ROWS_A_GROUP: usize = 4;
+
 impl<const LEAST: bool> Extremes<LEAST> {
     /// How a better value stands to the best.
     const WANTED: Ordering = if LEAST { Ordering::Less } else { Ordering::Greater };
@@ -83,19 +86,45 @@ impl<const LEAST: bool> Extremes<LEAST> {
         if self.is_best(group, &value, order) { self.best.set(group, value, order) } else { 0 }
     }
 
-    /// Takes in numbers of one scale: most are told from the best of their groups by their mantissas.
+    /// Takes in numbers of one scale.
     fn take_column(&mut self, groups: Groups<'_>, numbers: &Mantissas, chunk: &Chunk<'_>) {
+        let all = groups.count();
+        if all * ROWS_A_GROUP > numbers.values.len() || !chunk.orders().is_sorted() {
+            let rows = rows_of(numbers).enumerate();
+            rows.for_each(|(place, row)| self.take_number(groups.of(row), (place, row), numbers, chunk));
+            return;
+        }
+        // Of few groups the first of the best of these rows is found by itself: each row may be better than all before, as instants are.
+        let mut best = vec![(0i64, None); all];
         for (place, (row, mantissa)) in rows_of(numbers).zip(&numbers.values).enumerate() {
-            let (group, scale) = (groups.of(row), numbers.scale);
-            if self.best.has_better(group, Self::WANTED, *mantissa, scale) {
-                continue;
+            if let Some((known, at)) = best.get_mut(groups.place(groups.of(row)))
+                && (at.is_none() || mantissa.cmp(known) == Self::WANTED)
+            {
+                (*known, *at) = (*mantissa, Some((place, row)));
             }
-            let (Some((significand, digits)), order) = (numbers.get(place), chunk.order(row)) else {
-                continue;
-            };
-            if self.is_best(group, &Held::Few(significand, digits.into()), order) {
-                self.best.set_number(group, *mantissa, scale, digits, order);
-            }
+        }
+        for (place, row) in best.into_iter().filter_map(|(_, at)| at) {
+            self.take_number(groups.of(row), (place, row), numbers, chunk);
+        }
+    }
+
+    /// Takes in the number of a row at its place among all: most are told from the best of their groups by their mantissas.
+    #[inline]
+    fn take_number(
+        &mut self,
+        group: u32,
+        (place, row): (usize, usize),
+        numbers: &Mantissas,
+        chunk: &Chunk<'_>,
+    ) {
+        let Some(mantissa) = numbers.values.get(place) else { return };
+        if self.best.has_better(group, Self::WANTED, *mantissa, numbers.scale) {
+            return;
+        }
+        let Some((significand, digits)) = numbers.get(place) else { return };
+        let order = chunk.order(row);
+        if self.is_best(group, &Held::Few(significand, digits.into()), order) {
+            self.best.set_number(group, *mantissa, numbers.scale, digits, order);
         }
     }
 

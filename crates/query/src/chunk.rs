@@ -13,10 +13,11 @@ pub(crate) use column::{
     each_spelled, is_few,
 };
 
-pub(crate) use orders::{BlockOrders, EventRows, Order, Orders, OwnTimes};
+pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient};
 
 use crate::dictionary::Dictionary;
+pub(crate) use crate::stored::Order;
 use crate::value::Value;
 use std::sync::Arc;
 use tamias_json::Value as Stored;

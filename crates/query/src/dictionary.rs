@@ -1,6 +1,7 @@
 //! Texts by number: the different values of a column of a block, or one for each of its rows.
 
 use std::sync::OnceLock;
+use tamias_shred::Texts;
 
 /// JSON texts by number; empty for undefined.
 #[derive(Debug, Default)]
@@ -30,6 +31,13 @@ pub(crate) fn has_needed_escapes_only(json: &[u8]) -> bool {
         rest = escape.get(length..).unwrap_or_default();
     }
     true
+}
+
+impl From<Texts<'_>> for Dictionary {
+    fn from(texts: Texts<'_>) -> Dictionary {
+        let (ends, bytes) = texts.into_parts();
+        Dictionary::new(bytes.into_owned(), ends)
+    }
 }
 
 impl Dictionary {

@@ -1,6 +1,7 @@
 //! The data of a block that a source provides.
 
-use crate::chunk::Order;
+/// An event's (instant, arrival): its place in time.
+pub(crate) type Order = (u64, u64);
 
 /// The instants and arrival numbers of the events of a block.
 #[derive(Clone, Copy, Debug, Default)]

@@ -45,6 +45,12 @@ impl<K: AsRef<[u8]>> Paths<K> {
         Some((*parent, step))
     }
 
+    /// The steps on the way to a path, the last one first.
+    pub(crate) fn steps_up(&self, path: u32) -> impl Iterator<Item = &Step<K>> {
+        let steps = std::iter::successors(self.step(path), |(parent, _)| self.step(*parent));
+        steps.map(|(_, step)| step)
+    }
+
     /// What they take in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         let key = |(_, step): &(u32, Step<K>)| match step {
@@ -103,14 +109,8 @@ impl<K: AsRef<[u8]>> Paths<K> {
 impl<'k> Paths<&'k [u8]> {
     /// The last key on the way to a path; empty where there is none.
     pub(crate) fn last_key_of(&self, path: u32) -> &'k [u8] {
-        let mut at = path;
-        while let Some((parent, step)) = self.step(at) {
-            if let Step::Key(key) = step {
-                return key;
-            }
-            at = parent;
-        }
-        &[]
+        let key = |step: &Step<&'k [u8]>| if let Step::Key(key) = step { Some(*key) } else { None };
+        self.steps_up(path).find_map(key).unwrap_or_default()
     }
 }
 

@@ -145,15 +145,13 @@ impl GroupReader<'_> {
 
 /// A path by its keys; none where one is no text.
 fn text_path(directory: &Unread, path: u32) -> Option<TextPath> {
-    let mut steps = Vec::new();
-    let mut at = path;
-    while let Some((parent, step)) = directory.paths.step(at) {
-        steps.push(match step {
-            Step::Key(key) => Some(Box::from(std::str::from_utf8(key.as_ref()).ok()?)),
-            Step::Element => None,
-        });
-        at = parent;
-    }
+    let key = |step: &Step<_>| match step {
+        Step::Key(key) => {
+            std::str::from_utf8(AsRef::<[u8]>::as_ref(key)).ok().map(|key| Some(Box::from(key)))
+        }
+        Step::Element => Some(None),
+    };
+    let mut steps: Vec<Option<Box<str>>> = directory.paths.steps_up(path).map(key).collect::<Option<_>>()?;
     steps.reverse();
     let mut parts = steps.split(Option::is_none).map(|keys| keys.iter().flatten().cloned().collect());
     Some(TextPath { keys: parts.next().unwrap_or_default(), in_elements: parts.next() })

@@ -146,15 +146,11 @@ impl<'d> Survey<'d> {
 
     /// The keys of a path from the top level on, at least one, as the documents spell them between the quotes. Takes time linear in their number.
     pub fn keys(&self, path: &SurveyedPath) -> Vec<&'d [u8]> {
-        let steps = std::iter::successors(self.dissection.paths.step(path.number), |(parent, _)| {
-            self.dissection.paths.step(*parent)
-        });
-        let mut keys: Vec<&[u8]> = steps
-            .filter_map(|(_, step)| match step {
-                Step::Key(key) => Some(*key),
-                Step::Element => None,
-            })
-            .collect();
+        let key = |step: &Step<&'d [u8]>| match step {
+            Step::Key(key) => Some(*key),
+            Step::Element => None,
+        };
+        let mut keys: Vec<&[u8]> = self.dissection.paths.steps_up(path.number).filter_map(key).collect();
         keys.reverse();
         keys
     }

@@ -1,10 +1,8 @@
 //! The places in time of a chunk's rows.
 
+use crate::stored::{Order, Times};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-
-/// An event's (instant, arrival): its place in time.
-pub(crate) type Order = (u64, u64);
 
 /// The instants and arrival numbers of the events of a block.
 #[derive(Debug)]
@@ -19,11 +17,14 @@ impl OwnTimes {
         OwnTimes { instants, arrivals, is_sorted: OnceLock::new() }
     }
 
-    /// That of an event; zeros if there is none.
+    pub(crate) fn times(&self) -> Times<'_> {
+        Times { instants: &self.instants, arrivals: &self.arrivals }
+    }
+
+    /// The place of an event; zeros if there is none.
     #[inline]
     pub(crate) fn order(&self, event: usize) -> Order {
-        let number = |numbers: &[[u8; 8]]| numbers.get(event).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        (number(&self.instants), number(&self.arrivals))
+        self.times().order(event)
     }
 
     /// Whether the events are in the order of time; looked at once.

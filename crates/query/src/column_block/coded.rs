@@ -47,11 +47,15 @@ const DISTINCT_SHARE: (usize, usize) = (15, 16);
 /// What numbers take in memory, in bytes.
 pub(super) fn held_by_numbers(numbers: &Numbers) -> usize {
     let with_one = numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
-    let spelled = match &numbers.spelled {
+    numbers.values.len() * size_of::<i64>() + with_one + held_by_digits(&numbers.spelled)
+}
+
+/// The same of how many digits they are spelled with.
+pub(super) fn held_by_digits(spelled: &Digits) -> usize {
+    match spelled {
         Digits::Each(digits) => digits.len(),
         Digits::InFull | Digits::Shortest => 0,
-    };
-    numbers.values.len() * size_of::<i64>() + with_one + spelled
+    }
 }
 
 /// The instant that a string without escapes tells.

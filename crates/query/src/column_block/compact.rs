@@ -3,7 +3,7 @@
 //! What is evaluated has eight bytes a number and four a row, so that one loop serves all columns. Most numbers take two or four bytes, and most codes
 //! one. To widen them again costs a fraction of what decoding them costs.
 
-use super::coded::Coded;
+use super::coded::{Coded, held_by_digits};
 use super::path_column::PathColumn;
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
@@ -102,11 +102,8 @@ impl CompactNumbers {
     }
 
     fn held_bytes(&self) -> usize {
-        let spelled = match &self.spelled {
-            Digits::Each(digits) => digits.len(),
-            Digits::InFull | Digits::Shortest => 0,
-        };
-        self.rows.as_ref().map_or(0, Narrow::held_bytes) + self.values.held_bytes() + spelled
+        let rows = self.rows.as_ref().map_or(0, Narrow::held_bytes);
+        rows + self.values.held_bytes() + held_by_digits(&self.spelled)
     }
 }
 

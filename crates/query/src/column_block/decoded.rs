@@ -251,9 +251,7 @@ impl DecodedColumns {
         rows: &[u32],
         turn: u64,
     ) -> Arc<PathColumn> {
-        let (ends, bytes) = texts.into_parts();
-        let texts = Dictionary::new(bytes.into_owned(), ends);
-        let column = Arc::new(PathColumn::of_rows(texts, rows, self.group.events()));
+        let column = Arc::new(PathColumn::of_rows(Dictionary::from(texts), rows, self.group.events()));
         self.partly.keep(path, column.clone(), turn);
         column
     }
@@ -306,10 +304,9 @@ impl DecodedColumns {
     /// The same pieces without frames, where that is possible in fewer bytes. They are evaluated as before, once they are widened again. Takes time linear in what is
     /// not in few bytes yet.
     pub fn compacted(&self) -> DecodedColumns {
-        let mut all = self.kept_if(&|_| true);
-        (all.paths, all.partly) = (self.paths.compacted(), self.partly.compacted());
-        // What was decoded of them stays, and what was not is read again.
-        all.frames.fill_with(Piece::default);
+        // What was decoded of frames stays, and what was not is read again.
+        let frames = self.frames.iter().map(|_| Piece::default()).collect();
+        let mut all = self.with([self.paths.compacted(), self.partly.compacted()], frames, &|_| true);
         let Turns { made, used } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
         if all.compact_times.value.get().is_none() {
@@ -347,11 +344,22 @@ impl DecodedColumns {
     }
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
+        let frames = self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect();
+        self.with([self.paths.kept_if(is_kept), self.partly.kept_if(is_kept)], frames, is_kept)
+    }
+
+    /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
+    fn with(
+        &self,
+        [paths, partly]: [Paths; 2],
+        frames: Vec<Piece<Vec<u8>>>,
+        is_kept: &dyn Fn(Turns) -> bool,
+    ) -> DecodedColumns {
         DecodedColumns {
             group: self.group.clone(),
-            frames: self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect(),
-            paths: self.paths.kept_if(is_kept),
-            partly: self.partly.kept_if(is_kept),
+            frames,
+            paths,
+            partly,
             arrays: some_of(&self.arrays, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),

@@ -209,8 +209,7 @@ impl ColumnBlock {
     /// # Errors
     /// If they cannot be read.
     pub fn times(&self) -> Result<Times<'_>, ColumnError> {
-        let times = self.own_times()?;
-        Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
+        Ok(self.own_times()?.times())
     }
 
     /// The same, to be shared.
@@ -231,7 +230,7 @@ impl ColumnBlock {
                 }
                 let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
                 let times = OwnTimes::new(bytes(instants), bytes(arrivals));
-                if !self.source.times_fit(Times { instants: &times.instants, arrivals: &times.arrivals }) {
+                if !self.source.times_fit(times.times()) {
                     return Err(DecodeError::Malformed { what: TIMES_DIFFER }.into());
                 }
                 self.decoded.keep_times(times, self.turn)

@@ -58,19 +58,12 @@ impl PathColumn {
             AtPath::Nothing => PathColumn::Nothing,
             AtPath::Unknown => PathColumn::Unknown,
             AtPath::Coded(coded) => {
-                let (ends, bytes) = coded.entries.into_parts();
-                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
-                PathColumn::Coded(Coded::new(Some(coded.codes), dictionary))
+                PathColumn::Coded(Coded::new(Some(coded.codes), Arc::new(coded.entries.into())))
             }
-            AtPath::Texts(texts) => {
-                let (ends, bytes) = texts.into_parts();
-                PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes.into_owned(), ends)))
-            }
+            AtPath::Texts(texts) => PathColumn::Coded(Coded::of_texts(texts.into())),
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
             AtPath::Mixed(Mixed { numbers, rows: others, texts }) => {
-                let (ends, bytes) = texts.into_parts();
-                let texts = Dictionary::new(bytes.into_owned(), ends);
-                PathColumn::Mixed(MixedColumn::new(numbers, others, texts, rows))
+                PathColumn::Mixed(MixedColumn::new(numbers, others, texts.into(), rows))
             }
             AtPath::Pieces(pieces) => PathColumn::Pieces(PieceColumn::new(pieces)),
         }

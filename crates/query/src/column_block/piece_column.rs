@@ -60,10 +60,7 @@ impl PieceColumn {
 
     fn put_together(&self, rows: Option<&[u32]>) -> Dictionary {
         match self.pieces.texts(rows) {
-            Ok(texts) => {
-                let (ends, bytes) = texts.into_parts();
-                Dictionary::new(bytes.into_owned(), ends)
-            }
+            Ok(texts) => texts.into(),
             Err(error) => {
                 self.failure.get_or_init(|| error);
                 Dictionary::new(Vec::new(), vec![0; rows.map_or(self.pieces.len(), <[u32]>::len)])

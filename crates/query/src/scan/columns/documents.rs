@@ -103,22 +103,19 @@ impl Said {
             }
             (PathColumn::Pieces(column), None) => {
                 let sought = self.sought();
-                let part = sought.as_ref().and_then(Sought::part);
-                let Some((part, pieces)) = part.and_then(|part| Some((part, column.searchable()?))) else {
+                let searched = sought.as_ref().and_then(Sought::part).and_then(|part| {
+                    let found = part.search(column.searchable()?);
+                    let open = part.open_rows(&found);
+                    (open.len() * FEW_SHARE <= found.len()).then_some((part, found, open))
+                });
+                let Some((part, found, open)) = searched else {
+                    // Texts of all rows are kept for the next query.
                     let coded = column.coded();
                     join(mask, coded, &self.entries(&coded.dictionary));
                     return told_by(column);
                 };
-                let found = part.search(pieces);
                 let is_told = |holds: Holds| holds == Holds::Yes && !part.leaves_open(holds);
                 (0..).zip(&found).for_each(|(row, holds)| mark(row, is_told(*holds)));
-                let open = part.open_rows(&found);
-                if open.len() * FEW_SHARE > found.len() {
-                    // Those of all rows are kept for the next query.
-                    let coded = column.coded();
-                    join(mask, coded, &self.entries(&coded.dictionary));
-                    return told_by(column);
-                }
                 let is_in = self.entries(&column.some(&open));
                 open.iter().zip(is_in).for_each(|(row, is_in)| mark(*row, is_in));
             }

@@ -16,7 +16,6 @@ pub(super) struct Read {
 }
 
 /// The columns of a block.
-#[derive(Clone)]
 pub(crate) enum BlockColumns<'b> {
     Stored(&'b ColumnBlock),
     /// Of a block of text. They tell what stands at paths, and nothing of arrays and of the keys that there are.

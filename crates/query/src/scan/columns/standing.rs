@@ -50,9 +50,7 @@ impl<'s> Standing<'s> {
     pub(super) fn times(&self) -> Times<'_> {
         match self {
             Standing::Timed(times) => *times,
-            Standing::Shared(BlockOrders::Timed(times)) => {
-                Times { instants: &times.instants, arrivals: &times.arrivals }
-            }
+            Standing::Shared(BlockOrders::Timed(times)) => times.times(),
             Standing::Anywhere | Standing::Shared(BlockOrders::Counted(_)) => Times::default(),
         }
     }

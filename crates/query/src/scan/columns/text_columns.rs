@@ -14,7 +14,6 @@ use tamias_json::{Isa, Offsets, Value};
 ///
 /// A query that asks for a path for the first time searches the documents; only from the second on its column is made, which then spares looking at
 /// documents at all.
-#[derive(Clone)]
 pub(crate) struct TextColumns<'b> {
     block: &'b dyn Block,
     times: Times<'b>,

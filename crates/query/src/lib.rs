@@ -26,6 +26,7 @@ mod chunk;
 mod column_block;
 mod control;
 mod dictionary;
+mod elements;
 mod error;
 mod explain;
 mod expr;

@@ -209,7 +209,21 @@ fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
     let (count, dividend) = (u128::from(count), sum.unsigned_abs());
     let (mut digits, mut rest) = (dividend.checked_div(count)?, dividend.checked_rem(count)?);
     let length = digits.checked_ilog10()? + 1;
-    let mut more = DIGITS.checked_sub(length)?;
+    let signed = |digits: u128, scale: u32| {
+        let digits = i128::try_from(digits).ok()?;
+        let mean = if sum < 0 { -digits } else { digits };
+        Decimal::try_from_i128_with_scale(mean, scale).ok().map(Number::Decimal)
+    };
+    let Some(mut more) = DIGITS.checked_sub(length) else {
+        let needless = length - DIGITS;
+        if ends(count, dividend) {
+            return None;
+        }
+        // What does not end is never half way.
+        let unit = 10u128.pow(needless);
+        let rounded = digits / unit + u128::from(digits % unit >= unit / 2);
+        return signed(rounded, scale.checked_sub(needless)?);
+    };
     let mut scale = scale;
     while more > 0 && rest != 0 {
         // What is left is less than the count: its product with so many places fits.
@@ -224,12 +238,9 @@ fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
         if ends(count, dividend) {
             return None;
         }
-        // What does not end is never half way.
         digits += u128::from(rest * 2 > count);
     }
-    let digits = i128::try_from(digits).ok()?;
-    let mean = if sum < 0 { -digits } else { digits };
-    Decimal::try_from_i128_with_scale(mean, scale).ok().map(Number::Decimal)
+    signed(digits, scale)
 }
 
 /// So many digits are made at once.

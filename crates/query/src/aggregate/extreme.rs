@@ -4,7 +4,7 @@
 use super::best::{Bests, Held};
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, rows_of, seen_places};
 use crate::chunk::{
-    Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order, Quotient,
+    Chunk, Column, DecimalValues, Decimals, ESTIMATE_ERROR, Entries, FewDigits, Mantissas, Order,
     StoredNumbers, scalar_of, value_of,
 };
 use crate::expr::Certain;
@@ -150,9 +150,22 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 *best = Some(Best { number, place, row });
             }
         }
-        let best = best.into_iter().flatten();
-        best.map(|Best { place, row, .. }| self.add(groups.of(row), stored.value(place), chunk.order(row), 1))
-            .sum()
+        let mut grown = 0;
+        for Best { number: (significand, scale), place, row } in best.into_iter().flatten() {
+            let (group, order) = (groups.of(row), chunk.order(row));
+            let scale = scale as u8;
+            if self.best.has_better(group, Self::WANTED, significand, scale) {
+                continue;
+            }
+            if stored.is_plain(place) {
+                if self.is_best(group, &Held::Few(significand, scale.into()), order) {
+                    self.best.set_number(group, significand, scale, scale, order);
+                }
+                continue;
+            }
+            grown += self.add(group, stored.value(place), order, 1);
+        }
+        grown
     }
 
     /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.
@@ -165,17 +178,10 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 *best = Some((decimal, row));
             }
         };
-        match &decimals.values {
-            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => {
-                decimals.each().for_each(|(row, decimal)| meet(row, decimal))
-            }
-            DecimalValues::Quotients(quotients) => {
-                let may_be_best = Self::may_be_best(groups, decimals, quotients);
-                for ((row, quotient), may_be) in decimals.rows().zip(quotients).zip(may_be_best) {
-                    if may_be {
-                        meet(row, quotient.decimal());
-                    }
-                }
+        let may_be_best = Self::may_be_best(groups, decimals);
+        for ((place, row), may_be) in decimals.rows().enumerate().zip(may_be_best) {
+            if may_be && let Some(decimal) = decimals.values.decimal(place) {
+                meet(row, decimal);
             }
         }
         let of_groups = best.into_iter().flatten();
@@ -183,10 +189,12 @@ impl<const LEAST: bool> Extremes<LEAST> {
         of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
     }
 
-    /// For each quotient whether it may be the best of its group, by its estimate: few have to be divided.
-    fn may_be_best(groups: Groups<'_>, of: &Decimals, quotients: &[Quotient]) -> Vec<bool> {
-        let sign = if LEAST { -1.0 } else { 1.0 };
-        let estimates: Vec<f64> = quotients.iter().map(|quotient| sign * quotient.estimate()).collect();
+    /// For each number whether it may be the best of its group, by its estimate: few have to be made.
+    fn may_be_best(groups: Groups<'_>, of: &Decimals) -> Vec<bool> {
+        let mut estimates = of.values.estimates();
+        if LEAST {
+            estimates.iter_mut().for_each(|estimate| *estimate = -*estimate);
+        }
         let mut bounds = vec![f64::NEG_INFINITY; groups.count()];
         for (row, estimate) in of.rows().zip(&estimates) {
             if let Some(bound) = bounds.get_mut(groups.place(groups.of(row))) {

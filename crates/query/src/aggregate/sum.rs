@@ -2,9 +2,12 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
-use crate::chunk::{Chunk, Column, DecimalValues, FewDigits, Mantissas, Order, scalar_of};
+use crate::chunk::{
+    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Quotient, scalar_of,
+};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
+use rust_decimal::Decimal;
 
 /// What is made of a sum: itself, or its share of the count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +48,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: Vec::new(), part: Vec::new(), small: Vec::new() }
+        Sums { groups: Vec::new(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
     }
 }
 
@@ -85,7 +88,19 @@ pub(crate) struct Sums<const MEAN: bool> {
     part: Vec<(i128, u64)>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
     small: Vec<[(i64, u64); LANES]>,
+    /// The same of numbers of many scales.
+    scaled: Vec<Scaled>,
 }
+
+/// What the significands of some numbers come to, by their scales.
+#[derive(Clone, Default)]
+struct Scaled {
+    sums: [i128; SCALES],
+    count: u64,
+}
+
+/// So many scales a decimal may have.
+const SCALES: usize = Decimal::MAX_SCALE as usize + 1;
 
 const LANES: usize = 4;
 /// So many groups are few.
@@ -159,6 +174,69 @@ impl<const MEAN: bool> Sums<MEAN> {
         }
     }
 
+    /// Adds numbers, each with a scale of its own. Those of few groups are added up apart for each scale, since which scale comes next is not to be guessed.
+    fn add_scaled(
+        &mut self,
+        groups: Groups<'_>,
+        of: &Decimals,
+        numbers: impl Iterator<Item = (i128, u32)>,
+    ) -> usize {
+        let Sums { groups: all, scaled, .. } = self;
+        let are_few = all.len() * SCALES <= of.values.len();
+        scaled.resize(if are_few { all.len() } else { 0 }, Scaled::default());
+        let mut grown = 0;
+        of.for_each(numbers, |row, (significand, scale)| {
+            let group = groups.of(row) as usize;
+            if let Some(Scaled { sums, count }) = scaled.get_mut(group)
+                && let Some(sum) = sums.get_mut(scale as usize)
+            {
+                // So many significands of 96 bits as rows have room in 128.
+                *sum = sum.wrapping_add(significand);
+                *count += 1;
+            } else if let Some(summed) = all.get_mut(group) {
+                summed.count += 1;
+                grown += summed.sum.add_part(scale, significand);
+            }
+        });
+        for (summed, of) in all.iter_mut().zip(scaled) {
+            let Scaled { sums, count } = std::mem::take(of);
+            summed.count += count;
+            let sums = (0..).zip(sums).filter(|(_, sum)| *sum != 0);
+            grown += sums.map(|(scale, sum)| summed.sum.add_part(scale, sum)).sum::<usize>();
+        }
+        grown
+    }
+
+    /// Adds quotients. Most have few digits before the point: those of a group are added up in units of the last place that a decimal has.
+    fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals, quotients: &[Quotient]) -> usize {
+        const SCALE: u32 = Decimal::MAX_SCALE;
+        let Sums { groups: all, part, .. } = self;
+        part.resize(if all.len() <= PLACES_MAX { all.len() } else { 0 }, (0, 0));
+        let mut grown = 0;
+        of.for_each(quotients.iter(), |row, quotient| {
+            let group = groups.of(row) as usize;
+            let units = quotient.units();
+            if let (Some((sum, count)), Some(units)) = (part.get_mut(group), units)
+                && let Some(total) = sum.checked_add(units)
+            {
+                (*sum, *count) = (total, *count + 1);
+            } else if let Some(summed) = all.get_mut(group) {
+                let (significand, scale) =
+                    units.map_or_else(|| quotient.significand(), |units| (units, SCALE));
+                summed.count += 1;
+                grown += summed.sum.add_part(scale, significand);
+            }
+        });
+        for (summed, part) in all.iter_mut().zip(part) {
+            let (sum, count) = std::mem::take(part);
+            if count > 0 {
+                summed.count += count;
+                grown += summed.sum.add_part(SCALE, sum);
+            }
+        }
+        grown
+    }
+
     /// Adds numbers of a scale to the sums of many groups. These are read for some rows together first, so that the processor waits for memory once for several
     /// of them.
     fn add_many<'n>(&mut self, scale: u32, mut numbers: impl Iterator<Item = (&'n u32, &'n i64)>) -> usize {
@@ -214,35 +292,20 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
         if let Column::Mantissas(numbers) = column {
             return self.add_column(groups, numbers);
         }
-        let mut grown = 0;
         if let Column::Decimals(decimals) = column {
-            let mut add = |row: usize, scale: u32, significand: i128| {
-                if let Some(summed) = self.groups.get_mut(groups.of(row) as usize) {
-                    summed.count += 1;
-                    grown += summed.sum.add_part(scale, significand);
-                }
-            };
-            match &decimals.values {
+            return match &decimals.values {
                 DecimalValues::Stored(stored) => {
-                    decimals.for_each(stored.each(), |row, (significand, scale)| {
-                        add(row, scale, significand.into())
-                    });
+                    let each = stored.each().map(|(significand, scale)| (significand.into(), scale));
+                    self.add_scaled(groups, decimals, each)
                 }
                 DecimalValues::Decimals(each) => {
-                    decimals
-                        .for_each(each.iter(), |row, decimal| add(row, decimal.scale(), decimal.mantissa()));
+                    let each = each.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
+                    self.add_scaled(groups, decimals, each)
                 }
-                DecimalValues::Quotients(each) => {
-                    decimals.for_each(
-                        each.iter().map(|each| each.significand()),
-                        |row, (significand, scale)| {
-                            add(row, scale, significand);
-                        },
-                    );
-                }
-            }
-            return grown;
+                DecimalValues::Quotients(quotients) => self.add_quotients(groups, decimals, quotients),
+            };
         }
+        let mut grown = 0;
         let Column::Numbers(numbers) = column else {
             super::state::each(groups, column, chunk, scalar_of, |group, value, order| {
                 grown += self.add(group, value, order, 1);

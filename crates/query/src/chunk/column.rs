@@ -3,7 +3,7 @@
 use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX, value_of};
 use super::quotient::Quotient;
 use crate::dictionary::Dictionary;
-use crate::value::{Number, Value, estimate, telling_digits};
+use crate::value::{Number, Value, estimate, estimate_of, telling_digits};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
@@ -74,9 +74,27 @@ impl StoredNumbers {
             .map(|(significand, scale)| (*significand, u32::from(*scale)))
     }
 
+    /// The number at a place, with its scale.
+    pub(crate) fn number(&self, place: usize) -> Option<(i64, u32)> {
+        Some((*self.significands.get(place)?, (*self.scales.get(place)?).into()))
+    }
+
+    /// The JSON text of the number at a place.
+    fn json(&self, place: usize) -> &[u8] {
+        self.codes.get(place).map_or(&[], |code| self.dictionary.get(*code))
+    }
+
     /// The number at a place, as it is spelled.
     pub(crate) fn value(&self, place: usize) -> Value<'_> {
-        value_of(self.codes.get(place).map_or(&[], |code| self.dictionary.get(*code)))
+        value_of(self.json(place))
+    }
+
+    /// Whether the number at a place is spelled with its significand and scale, and no more.
+    pub(crate) fn is_plain(&self, place: usize) -> bool {
+        let json = self.json(place);
+        let has_exponent = memchr::memchr2(b'e', b'E', json).is_some();
+        let ends_in_zero = json.last() == Some(&b'0') && memchr::memchr(b'.', json).is_some();
+        !has_exponent && !ends_in_zero && json != b"-0"
     }
 }
 
@@ -129,23 +147,36 @@ impl DecimalValues {
 
     /// The number at a place, a stored one as it is spelled.
     pub(crate) fn value(&self, place: usize) -> Value<'_> {
-        let decimal = match self {
-            DecimalValues::Decimals(decimals) => decimals.get(place).copied(),
-            DecimalValues::Quotients(quotients) => quotients.get(place).map(|quotient| quotient.decimal()),
-            DecimalValues::Stored(stored) => return stored.value(place),
-        };
-        decimal.map_or(Value::Undefined, |decimal| Value::Number(Number::Decimal(decimal)))
+        match self {
+            DecimalValues::Stored(stored) => stored.value(place),
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+                let decimal = self.decimal(place);
+                decimal.map_or(Value::Undefined, |decimal| Value::Number(Number::Decimal(decimal)))
+            }
+        }
     }
 
-    /// Binary numbers near to them, within [`ESTIMATE_ERROR`](super::quotient::ESTIMATE_ERROR) of each; none of computed decimals.
-    pub(crate) fn estimates(&self) -> Option<Vec<f64>> {
+    /// Binary numbers near to them, within [`ESTIMATE_ERROR`](super::quotient::ESTIMATE_ERROR) of each.
+    pub(crate) fn estimates(&self) -> Vec<f64> {
         match self {
-            DecimalValues::Decimals(_) => None,
+            DecimalValues::Decimals(decimals) => decimals.iter().map(|value| estimate_of(*value)).collect(),
             DecimalValues::Quotients(quotients) => {
-                Some(quotients.iter().map(|quotient| quotient.estimate()).collect())
+                quotients.iter().map(|quotient| quotient.estimate()).collect()
             }
             DecimalValues::Stored(stored) => {
-                Some(stored.each().map(|(significand, scale)| estimate(significand, scale)).collect())
+                stored.each().map(|(significand, scale)| estimate(significand, scale)).collect()
+            }
+        }
+    }
+
+    /// The number at a place.
+    pub(crate) fn decimal(&self, place: usize) -> Option<Decimal> {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.get(place).copied(),
+            DecimalValues::Quotients(quotients) => quotients.get(place).map(|quotient| quotient.decimal()),
+            DecimalValues::Stored(stored) => {
+                let (significand, scale) = stored.number(place)?;
+                Some(Decimal::new(significand, scale))
             }
         }
     }

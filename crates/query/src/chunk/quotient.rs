@@ -1,23 +1,33 @@
-//! Quotients of whole numbers, which are divided only where their digits are needed: as a division of decimals gives them.
+//! Quotients, which are divided only where their digits are needed: as a division of decimals gives them.
 
 use rust_decimal::Decimal;
 
-/// A division that was not done yet. The divisor is not zero.
+/// A division that was not done yet: of two whole numbers, times a power of ten. The divisor is not zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quotient {
     dividend: i64,
     divisor: i64,
+    power: i8,
 }
 
-/// Two quotients whose estimates differ by more than this share of one of them are in the order of the estimates: a conversion of either number and
-/// the division are off by 2^-53 each at most.
-pub(crate) const ESTIMATE_ERROR: f64 = 1e-15;
+/// Two quotients whose estimates differ by more than this share of one of them are in the order of the estimates: conversions, the division, the
+/// power and its product are off by 2^-53 each at most.
+pub(crate) const ESTIMATE_ERROR: f64 = 2e-15;
 
 /// Significands of decimals are less than this.
 const SIGNIFICAND_END: u128 = 1 << 96;
 
-/// So many digits are found by one division of 128 bits; by one of 64 bits as many as its divisor leaves room for.
-const DIGITS_TOGETHER: u32 = 9;
+/// No decimal is as great.
+const DECIMAL_END: f64 = 7e28;
+
+/// So many digits are found together, by way of binary numbers: five roundings leave less than a tenth of the last digit uncertain.
+const DIGITS_TOGETHER: u32 = 14;
+
+/// Greater divisors leave no room for what is left when a digit is one too many, nor for twice a rest.
+const DIVISOR_END: u64 = 1 << 62;
+
+/// The most places that a quotient of whole numbers is [rounded](Quotient::rounded) to at once: with more, digits behind those of a decimal might count.
+const PLACES_MAX: u8 = 7;
 
 const POWERS: [u64; u64::MAX.ilog10() as usize + 1] = {
     let mut powers = [1; u64::MAX.ilog10() as usize + 1];
@@ -28,6 +38,12 @@ const POWERS: [u64; u64::MAX.ilog10() as usize + 1] = {
     }
     powers
 };
+
+/// The same as binary numbers, which hold most of them exactly.
+const BINARY_POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
+];
 
 /// The greatest whole number that a decimal with so many digits after the point has before it.
 const WHOLE_MAX: [u128; Decimal::MAX_SCALE as usize + 1] = {
@@ -43,13 +59,28 @@ const WHOLE_MAX: [u128; Decimal::MAX_SCALE as usize + 1] = {
 impl Quotient {
     /// The quotient of two numbers of one scale; none of a division by zero.
     pub(crate) fn of(dividend: i64, divisor: i64) -> Option<Quotient> {
-        (divisor != 0).then_some(Quotient { dividend, divisor })
+        (divisor != 0).then_some(Quotient { dividend, divisor, power: 0 })
+    }
+
+    /// The quotient of two numbers, each with its scale; the inner one none of a division by zero, the outer one where it may be too great for a decimal.
+    pub(crate) fn of_scales(
+        (dividend, scale): (i64, u8),
+        (divisor, other): (i64, u8),
+    ) -> Option<Option<Quotient>> {
+        let power = i8::try_from(i16::from(other) - i16::from(scale)).ok()?;
+        if divisor == 0 {
+            return Some(None);
+        }
+        let quotient = Quotient { dividend, divisor, power };
+        (quotient.estimate().abs() < DECIMAL_END / 2.0).then_some(Some(quotient))
     }
 
     /// A binary64 near to it.
     #[inline]
     pub(crate) fn estimate(self) -> f64 {
-        self.dividend as f64 / self.divisor as f64
+        let quotient = self.dividend as f64 / self.divisor as f64;
+        let power = BINARY_POWERS.get(usize::from(self.power.unsigned_abs())).copied().unwrap_or(f64::NAN);
+        if self.power < 0 { quotient / power } else { quotient * power }
     }
 
     /// As many of its digits as a decimal has, midpoints to the even one.
@@ -63,57 +94,155 @@ impl Quotient {
     /// The significand and the scale of that.
     #[inline]
     pub(crate) fn significand(self) -> (i128, u32) {
-        let Quotient { dividend, divisor } = self;
-        match digits(dividend.unsigned_abs(), divisor.unsigned_abs()) {
-            Some((significand, scale)) => {
-                let magnitude = significand as i128;
-                (if (dividend < 0) == (divisor < 0) { magnitude } else { -magnitude }, scale)
-            }
-            // It is not greater than its dividend, so that a decimal has room for it.
-            None => {
-                let quotient =
-                    Decimal::from(dividend).checked_div(Decimal::from(divisor)).unwrap_or_default();
-                (quotient.mantissa(), quotient.scale())
-            }
+        self.digits::<true>().unwrap_or_else(|| self.divided())
+    }
+
+    /// The same times 10^28, for sums; none where that is long.
+    #[inline]
+    pub(crate) fn units(self) -> Option<i128> {
+        const HALF: u128 = 10u128.pow(DIGITS_TOGETHER);
+        let (dividend, divisor) = (self.dividend.unsigned_abs(), self.divisor.unsigned_abs());
+        if self.power != 0 || divisor >= DIVISOR_END {
+            return None;
         }
+        let (whole, rest) = (dividend / divisor, dividend % divisor);
+        // So many digits a decimal has fewer after the point, for those before it.
+        let missing = missing_of(whole)?;
+        // All ones where it is negative.
+        let sign = i128::from((self.dividend ^ self.divisor) >> 63);
+        if rest == 0 {
+            let units = (u128::from(whole) * (HALF * HALF)) as i128;
+            return Some((units ^ sign) - sign);
+        }
+        let division = Division::by(divisor);
+        let (first, rest) = division.next(rest, DIGITS_TOGETHER)?;
+        let (second, rest) = division.next(rest, DIGITS_TOGETHER - missing)?;
+        let twice = 2 * rest;
+        let second = second + u64::from((twice > divisor) | ((twice == divisor) & (second % 2 == 1)));
+        let fraction = u128::from(first) * HALF + u128::from(second * *POWERS.get(missing as usize)?);
+        let units = u128::from(whole) * (HALF * HALF) + fraction;
+        // What comes next to the end of significands has a digit less.
+        let is_told = units < SIGNIFICAND_END * u128::from(*POWERS.get(missing as usize)?);
+        is_told.then_some((units as i128 ^ sign) - sign)
+    }
+
+    /// Rounded to so many places, midpoints away from zero, times that power of ten; none where it takes more to tell.
+    ///
+    /// No quotient of 64 bits comes so near to a midpoint that the digits which a decimal leaves out would matter.
+    #[inline]
+    pub(crate) fn rounded(self, places: u8) -> Option<i64> {
+        let Quotient { dividend, divisor, power } = self;
+        if power != 0 || places > PLACES_MAX {
+            return None;
+        }
+        let power = *POWERS.get(usize::from(places))? as i64;
+        let (dividend, magnitude) = (dividend.checked_mul(power)?, divisor.unsigned_abs());
+        let (whole, rest) = (dividend.unsigned_abs() / magnitude, dividend.unsigned_abs() % magnitude);
+        let rounded = i64::try_from(whole + u64::from(rest >= magnitude - rest)).ok()?;
+        Some(if (dividend < 0) == (divisor < 0) { rounded } else { -rounded })
+    }
+
+    /// By a division of decimals. It is not greater than one of them has room for.
+    #[cold]
+    fn divided(self) -> (i128, u32) {
+        let Quotient { dividend, divisor, power } = self;
+        let scaled = |number: i64, scale: i8| Decimal::new(number, u32::try_from(scale).unwrap_or(0));
+        let quotient =
+            scaled(dividend, power.saturating_neg()).checked_div(scaled(divisor, power)).unwrap_or_default();
+        (quotient.mantissa(), quotient.scale())
+    }
+
+    /// The significand and the scale with as many digits as a decimal has, midpoints to the even one; none where it takes more to tell them. Where it is to be
+    /// `SHORT`, digits that are all zero are left out if that is easily told: all others take the same way, with nothing to be guessed.
+    #[inline(always)]
+    fn digits<const SHORT: bool>(self) -> Option<(i128, u32)> {
+        let (dividend, divisor) = (self.dividend.unsigned_abs(), self.divisor.unsigned_abs());
+        if divisor >= DIVISOR_END {
+            return None;
+        }
+        let is_negative = (self.dividend < 0) != (self.divisor < 0);
+        let signed = |digits: u128| if is_negative { -(digits as i128) } else { digits as i128 };
+        let mut power = i32::from(self.power);
+        let (mut whole, mut rest) = (dividend / divisor, dividend % divisor);
+        if SHORT && rest == 0 && power == 0 {
+            return Some((signed(whole.into()), 0));
+        }
+        let division = Division::by(divisor);
+        while whole == 0 && power > 0 {
+            let count = power.min(DIGITS_TOGETHER as i32);
+            (whole, rest) = division.next(rest, count as u32)?;
+            power -= count;
+        }
+        // So many digits follow, of which as many as the power are before the point.
+        let most = Decimal::MAX_SCALE as i32;
+        let mut places = (most + 1 - digits_of(whole) as i32).min(most);
+        places -= i32::from(u128::from(whole) > *WHOLE_MAX.get(places as usize)?);
+        let places = u32::try_from(places.min(most + power)).ok()?;
+        let scale = u32::try_from(places as i32 - power).ok()?;
+        let first = places.min(DIGITS_TOGETHER);
+        let (next, rest) = division.next(rest, first)?;
+        let digits = u128::from(whole) * u128::from(*POWERS.get(first as usize)?) + u128::from(next);
+        if SHORT && rest == 0 && scale >= places - first {
+            return (digits < SIGNIFICAND_END).then(|| (signed(digits), scale - (places - first)));
+        }
+        let second = places - first;
+        let (next, rest) = division.next(rest, second)?;
+        let mut digits = digits * u128::from(*POWERS.get(second as usize)?) + u128::from(next);
+        let twice = 2 * rest;
+        digits += u128::from((twice > divisor) | ((twice == divisor) & (digits % 2 == 1)));
+        (digits < SIGNIFICAND_END).then(|| (signed(digits), scale))
     }
 }
 
-/// The significand and the scale of a quotient, with as many digits as a decimal has, midpoints to the even one; none where it takes more to tell them.
+/// Sums of numbers with more digits before the point leave 128 bits no room.
+const MISSING_MAX: u32 = 9;
+
+/// How many digits a decimal has fewer than 28 after the point where this stands before it; none where they are many.
 #[inline]
-fn digits(dividend: u64, divisor: u64) -> Option<(u128, u32)> {
-    let (whole, mut rest) = (dividend / divisor, dividend % divisor);
-    let mut digits = u128::from(whole);
-    if rest == 0 {
-        return Some((digits, 0));
+fn missing_of(whole: u64) -> Option<u32> {
+    let bits = u64::BITS - whole.leading_zeros();
+    // 96 bits are 7.9 times as much as 28 digits come to, which is a little less than three bits; 1233 / 4096 is a little less than the logarithm of 2.
+    let fewest = ((bits.saturating_sub(4) * 1233) >> 12) + u32::from(bits >= 4);
+    let place = (Decimal::MAX_SCALE.checked_sub(fewest)?) as usize;
+    let missing = fewest + u32::from(u128::from(whole) > *WHOLE_MAX.get(place)?);
+    (missing <= MISSING_MAX).then_some(missing)
+}
+
+/// How many digits a number has; none of zero.
+#[inline]
+fn digits_of(number: u64) -> u32 {
+    // 1233 / 4096 is a little less than the logarithm of 2.
+    let fewest = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
+    fewest + u32::from(POWERS.get(fewest as usize).is_some_and(|power| number >= *power))
+}
+
+/// A division, digits of which are found together.
+#[derive(Clone, Copy)]
+struct Division {
+    divisor: u64,
+    /// The binary number next to one divided by that, nearly.
+    inverse: f64,
+}
+
+impl Division {
+    #[inline(always)]
+    fn by(divisor: u64) -> Division {
+        Division { divisor, inverse: 1.0 / divisor as i64 as f64 }
     }
-    let length = whole.checked_ilog10().map_or(0, |power| power + 1);
-    let mut scale = (Decimal::MAX_SCALE + 1).saturating_sub(length).min(Decimal::MAX_SCALE);
-    scale -= u32::from(digits > *WHOLE_MAX.get(scale as usize)?);
-    // What is left is less than the divisor: so many digits behind it have room in 64 bits.
-    let room = (1u64 << divisor.leading_zeros().min(63)).ilog10();
-    let is_short = room >= DIGITS_TOGETHER;
-    let together = room.max(DIGITS_TOGETHER);
-    let mut left = scale;
-    while left > 0 && rest > 0 {
-        let count = left.min(together);
-        let power = *POWERS.get(count as usize)?;
-        let next;
-        (next, rest) = if is_short {
-            let raised = rest * power;
-            (raised / divisor, raised % divisor)
-        } else {
-            let raised = u128::from(rest) * u128::from(power);
-            // It is less than the power, and the rest less than the divisor: of their product the last 64 bits are enough.
-            let next = (raised / u128::from(divisor)) as u64;
-            (next, (raised as u64).wrapping_sub(next.wrapping_mul(divisor)))
-        };
-        digits = digits * u128::from(power) + u128::from(next);
-        left -= count;
+
+    /// The next so many digits of what is left of a division, and what is left then.
+    #[inline(always)]
+    fn next(self, rest: u64, count: u32) -> Option<(u64, u64)> {
+        let Division { divisor, inverse } = self;
+        let (power, binary) = (*POWERS.get(count as usize)?, *BINARY_POWERS.get(count as usize)?);
+        // Added to this, a number rounded to a whole one is in the last bits.
+        const ONE_APART: f64 = (1u64 << 52) as f64;
+        let guess = (rest as i64 as f64 * inverse * binary + ONE_APART).to_bits() - ONE_APART.to_bits();
+        // The nearest whole number, about: it is one too many, or right, and what is left is told by its last 64 bits.
+        let left = rest.wrapping_mul(power).wrapping_sub(guess.wrapping_mul(divisor)) as i64;
+        let below = (left >> 63) as u64;
+        Some((guess.wrapping_add(below), (left as u64).wrapping_add(divisor & below)))
     }
-    let (twice, divisor) = (2 * u128::from(rest), u128::from(divisor));
-    digits += u128::from(twice > divisor || (twice == divisor && digits % 2 == 1));
-    (digits < SIGNIFICAND_END).then_some((digits, scale - left))
 }
 
 #[cfg(test)]
@@ -123,6 +252,7 @@ mod tests {
     use crate::expr::of_decimals;
     use crate::value::{Number, TooLarge};
     use proptest::prelude::*;
+    use rust_decimal::RoundingStrategy;
 
     fn quotient(dividend: i64, divisor: i64) -> Result<Option<Decimal>, TooLarge> {
         Ok(Quotient::of(dividend, divisor).map(Quotient::decimal))
@@ -150,6 +280,15 @@ mod tests {
         assert_eq!(told.to_string(), "0.0000000018626451492309570312");
     }
 
+    #[test]
+    fn a_quotient_next_to_the_end_of_significands_has_a_digit_less() {
+        let quotient = Quotient::of(15_064_592, -189_000).unwrap();
+        assert_eq!(quotient.decimal().to_string(), "-79.70683597883597883597883598");
+        assert_eq!(quotient.units(), None);
+        assert_eq!(Quotient::of(-7, 2).unwrap().units(), Some(-35 * 10i128.pow(27)));
+        assert_eq!(Quotient::of(-6, -2).unwrap().units(), Some(3 * 10i128.pow(28)));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
@@ -157,6 +296,37 @@ mod tests {
         fn quotients_are_those_of_decimals(dividend in number(), divisor in number()) {
             let plain = divide(Decimal::from(dividend), Decimal::from(divisor));
             prop_assert_eq!(quotient(dividend, divisor), plain);
+        }
+
+        #[test]
+        fn quotients_of_any_scales_are_those_of_decimals(
+            dividend in number(), divisor in number(), scale in 0u8..29, other in 0u8..29,
+        ) {
+            let plain = divide(Decimal::new(dividend, scale.into()), Decimal::new(divisor, other.into()));
+            if let Some(told) = Quotient::of_scales((dividend, scale), (divisor, other)) {
+                prop_assert_eq!(Ok(told.map(Quotient::decimal)), plain);
+            }
+        }
+
+        #[test]
+        fn units_are_those_of_the_decimal(dividend in number(), divisor in number(), scales in (0u8..20, 0u8..20)) {
+            let scales = if dividend % 2 == 0 { (0, 0) } else { scales };
+            let Some(Some(quotient)) = Quotient::of_scales((dividend, scales.0), (divisor, scales.1)) else { return Ok(()) };
+            let (significand, scale) = quotient.significand();
+            if let Some(units) = quotient.units() {
+                prop_assert_eq!(Some(units), 10i128.checked_pow(28 - scale).and_then(|power| significand.checked_mul(power)));
+            }
+        }
+
+        #[test]
+        fn rounded_quotients_are_those_of_decimals(dividend in number(), divisor in number(), places in 0u8..9, is_half in any::<bool>()) {
+            let dividend = if is_half { (divisor / 2).saturating_mul(2 * (dividend >> 40) + 1) } else { dividend };
+            let Some(quotient) = Quotient::of(dividend, divisor) else { return Ok(()) };
+            let strategy = RoundingStrategy::MidpointAwayFromZero;
+            if let Some(rounded) = quotient.rounded(places) {
+                let plain = quotient.decimal().round_dp_with_strategy(places.into(), strategy);
+                prop_assert_eq!(Decimal::new(rounded, places.into()), plain);
+            }
         }
 
         /// Whatever the scales of decimals.
@@ -167,8 +337,8 @@ mod tests {
         }
 
         #[test]
-        fn estimates_are_near(dividend in number(), divisor in number()) {
-            let Some(quotient) = Quotient::of(dividend, divisor) else { return Ok(()) };
+        fn estimates_are_near(dividend in number(), divisor in number(), scales in (0u8..20, 0u8..20)) {
+            let Some(Some(quotient)) = Quotient::of_scales((dividend, scales.0), (divisor, scales.1)) else { return Ok(()) };
             let (estimate, exact) = (quotient.estimate(), Number::Decimal(quotient.decimal()).to_f64());
             // A decimal has 28 digits after the point at most.
             prop_assert!((estimate - exact).abs() <= exact.abs() * ESTIMATE_ERROR + 1e-27, "{} {}", estimate, exact);

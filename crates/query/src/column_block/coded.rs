@@ -2,6 +2,7 @@
 
 use crate::chunk::{DecimalValues, Decimals, StoredNumbers, value_of};
 use crate::dictionary::Dictionary;
+use crate::elements::each_element;
 use crate::time::{parse_duration, parse_instant};
 use crate::value::Value;
 use rust_decimal::Decimal;
@@ -16,7 +17,7 @@ pub(crate) struct Coded {
     /// For each row its entry; none where the entries are as many as the rows, in their order.
     codes: Option<Arc<[u32]>>,
     pub(crate) dictionary: Arc<Dictionary>,
-    lengths: OnceLock<Option<Arc<Numbers>>>,
+    lengths: OnceLock<Arc<Numbers>>,
     instants: OnceLock<Option<Arc<Numbers>>>,
     durations: OnceLock<Option<Arc<Numbers>>>,
     numbers: OnceLock<Option<TextNumbers>>,
@@ -66,6 +67,13 @@ fn instant_of(text: &[u8]) -> Option<i64> {
 /// The same of a duration.
 fn duration_of(text: &[u8]) -> Option<i64> {
     parse_duration(std::str::from_utf8(text).ok()?)
+}
+
+/// How many characters a string has, or elements an array; none of another value.
+fn length_of(json: &[u8]) -> Option<i64> {
+    let mut elements = 0;
+    let is_array = each_element(json, |_| elements += 1);
+    if is_array { Some(elements) } else { characters_of(json) }
 }
 
 /// How many characters a string has; none if it is none.
@@ -217,9 +225,9 @@ impl Coded {
         Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
     }
 
-    /// How many characters the strings among the values have; none where there are arrays too, which have lengths of their own.
-    pub(crate) fn lengths(&self) -> Option<&Arc<Numbers>> {
-        self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
+    /// How many characters the strings among the values have, and elements the arrays.
+    pub(crate) fn lengths(&self) -> &Arc<Numbers> {
+        self.lengths.get_or_init(|| Arc::new(self.count_lengths()))
     }
 
     /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
@@ -276,22 +284,17 @@ impl Coded {
         Some(Numbers { values, rows, ..Numbers::default() })
     }
 
-    fn count_lengths(&self) -> Option<Numbers> {
+    fn count_lengths(&self) -> Numbers {
         const NONE: i64 = -1;
-        let mut by_entry = Vec::with_capacity(self.dictionary.len());
-        for entry in 0..self.dictionary.len() {
-            let json = self.dictionary.get(entry as u32);
-            by_entry.push(match json.first() {
-                Some(b'[') => return None,
-                Some(_) | None => characters_of(json).unwrap_or(NONE),
-            });
-        }
+        let entries = 0..self.dictionary.len() as u32;
+        let by_entry: Vec<i64> =
+            entries.map(|entry| length_of(self.dictionary.get(entry)).unwrap_or(NONE)).collect();
         let length = |row: usize| by_entry.get(self.code(row) as usize).copied().unwrap_or(NONE);
         let with_one: Vec<u32> =
             (0..self.rows() as u32).filter(|row| length(*row as usize) != NONE).collect();
         let values = with_one.iter().map(|row| length(*row as usize)).collect();
         let rows = (with_one.len() != self.rows()).then_some(with_one);
-        Some(Numbers { values, rows, ..Numbers::default() })
+        Numbers { values, rows, ..Numbers::default() }
     }
 
     /// How many rows there are.
@@ -341,11 +344,11 @@ impl Coded {
         Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
     }
 
-    /// The same of numbers that lie close together and are spelled alike: each has a place of its own.
+    /// The same of numbers that lie close together and of which equal ones are spelled alike: each has a place of its own.
     fn of_close_numbers(numbers: &Numbers, rows: usize) -> Option<Coded> {
         let (least, greatest) = (numbers.values.iter().min()?, numbers.values.iter().max()?);
         let span = usize::try_from(greatest.checked_sub(*least)?).ok()?;
-        if numbers.spelled != Digits::InFull || span > CLOSE_SHARE * numbers.values.len() {
+        if matches!(numbers.spelled, Digits::Each(_)) || span > CLOSE_SHARE * numbers.values.len() {
             return None;
         }
         let mut known = vec![0u32; span + 1];
@@ -377,9 +380,8 @@ impl Coded {
 
     pub(super) fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
-        let told = [&self.lengths, &self.instants, &self.durations]
-            .into_iter()
-            .filter_map(|told| told.get()?.as_deref());
+        let ticks = [&self.instants, &self.durations].into_iter().filter_map(|told| told.get()?.as_deref());
+        let told = self.lengths.get().map(AsRef::as_ref).into_iter().chain(ticks);
         let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.decimals.held_bytes()));
         let told = told.map(held_by_numbers).sum::<usize>() + decimals.unwrap_or_default();
         codes + self.dictionary.held_bytes() + told

@@ -4,7 +4,7 @@ use super::coded::{Coded, held_by_numbers};
 use super::piece_column::PieceColumn;
 use crate::dictionary::Dictionary;
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Mixed, Numbers};
+use tamias_shred::{AtPath, Mixed, Numbers, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -60,7 +60,10 @@ impl PathColumn {
             AtPath::Coded(coded) => {
                 PathColumn::Coded(Coded::new(Some(coded.codes), Arc::new(coded.entries.into())))
             }
-            AtPath::Texts(texts) => PathColumn::Coded(Coded::of_texts(texts.into())),
+            AtPath::Texts(texts) => match long_wholes(&texts) {
+                Some(numbers) => PathColumn::of_numbers(numbers, rows),
+                None => PathColumn::Coded(Coded::of_texts(texts.into())),
+            },
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
             AtPath::Mixed(Mixed { numbers, rows: others, texts }) => {
                 PathColumn::Mixed(MixedColumn::new(numbers, others, texts.into(), rows))
@@ -209,12 +212,23 @@ impl MixedColumn {
 
     /// The same of some rows, of which these are the numbers, by their places among them.
     pub(crate) fn of_rows(&self, numbers: Numbers, rows: &[u32]) -> MixedColumn {
+        self.spread((0..).zip(rows.iter().copied()), numbers, rows.len())
+    }
+
+    /// The same of other rows, of so many: each that has something with the row here that it has it of, and the numbers of these, by the other rows. Both come in
+    /// ascending order.
+    pub(crate) fn spread(
+        &self,
+        of: impl Iterator<Item = (u32, u32)>,
+        numbers: Numbers,
+        rows: usize,
+    ) -> MixedColumn {
         let place = |row: &u32| self.others.rows.binary_search(row).ok();
-        let places = (0..).zip(rows).filter_map(|(nth, row)| Some((nth, place(row)? as u32)));
+        let places = of.filter_map(|(own, row)| Some((own, place(&row)? as u32)));
         let (others, places): (Vec<u32>, Vec<u32>) = places.unzip();
         let values = self.others.values.gathered(&places);
         let others = Others { rows: others, values, are_null: self.others.are_null };
-        MixedColumn { numbers: Arc::new(numbers), others, rows: rows.len(), coded: OnceLock::new() }
+        MixedColumn { numbers: Arc::new(numbers), others, rows, coded: OnceLock::new() }
     }
 
     /// All values by dictionary.
@@ -245,6 +259,34 @@ impl MixedColumn {
     }
 }
 
+/// The whole numbers that texts are, where all are: of nineteen digits, as nanoseconds since 1970 have, which are more than each number of so many digits has
+/// room for.
+fn long_wholes(texts: &Texts<'_>) -> Option<Numbers> {
+    let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(texts.len()));
+    for (row, text) in (0..).zip(texts.iter()).filter(|(_, text)| !text.is_empty()) {
+        values.push(long_whole(text)?);
+        rows.push(row);
+    }
+    let rows = (rows.len() != texts.len()).then_some(rows);
+    (!values.is_empty()).then(|| Numbers { rows, values, ..Numbers::default() })
+}
+
+/// The whole number that a text spells as a mantissa is spelled, and whose other sign has room too.
+fn long_whole(text: &[u8]) -> Option<i64> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    let is_plain = match digits {
+        [b'0'] => !is_negative,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    let digit = |number: i64, digit: &u8| number.checked_mul(10)?.checked_add((digit - b'0').into());
+    let magnitude = if is_plain { digits.iter().try_fold(0, digit)? } else { return None };
+    Some(if is_negative { -magnitude } else { magnitude })
+}
+
 /// Appends the text of a row's number, if it has one.
 fn write_number(numbers: &Numbers, row: u32, out: &mut Vec<u8>) {
     let place = match &numbers.rows {
@@ -253,5 +295,30 @@ fn write_number(numbers: &Numbers, row: u32, out: &mut Vec<u8>) {
     };
     if let Some(place) = place {
         numbers.write(place, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_of_nineteen_digits_are_spelled_back() {
+        for (text, whole) in [
+            ("0", Some(0)),
+            ("1772366400123456789", Some(1_772_366_400_123_456_789)),
+            ("-9223372036854775807", Some(-i64::MAX)),
+            ("-9223372036854775808", None),
+            ("9223372036854775808", None),
+            ("-0", None),
+            ("01", None),
+            ("1e18", None),
+            ("1.0", None),
+            ("", None),
+            ("-", None),
+            ("\"1\"", None),
+        ] {
+            assert_eq!(long_whole(text.as_bytes()), whole, "{text}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic: exact on numbers of any digits that are reckoned with, and then rounded to a decimal.
 
 use crate::ast::Arithmetic;
-use crate::value::{Long, Number, TooLarge};
+use crate::value::{Long, Number, TooLarge, nearest};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -82,15 +82,61 @@ fn power(base: Decimal, exponent: Decimal) -> Result<Option<Decimal>, TooLarge> 
         };
         return power.map(Some).ok_or(TooLarge);
     }
-    // By way of the text, which is read as the nearest binary number; the decimal's own conversion is not always that.
-    let binary = |decimal: Decimal| decimal.to_string().parse().unwrap_or(f64::NAN);
+    // Long ones by way of the text, which is read as the nearest binary number; the decimal's own conversion is not always that.
+    let short = |decimal: Decimal| nearest(i64::try_from(decimal.mantissa()).ok()?, decimal.scale());
+    let binary =
+        |decimal: Decimal| short(decimal).unwrap_or_else(|| decimal.to_string().parse().unwrap_or(f64::NAN));
     let result: f64 = f64::powf(binary(base), binary(exponent));
     if result.is_nan() || base.is_zero() {
         return Ok(Some(Decimal::ZERO).filter(|_| result == 0.0));
     }
+    if let Some(digits) = fifteen_digits(result) {
+        return Ok(Some(digits));
+    }
     // Fifteen digits of the binary number itself, rounded once; below that many places a decimal has fewer.
     let digits = if result.abs() < 1e-13 { format!("{result:.28}") } else { format!("{result:.14e}") };
     Decimal::from_scientific(&digits).or_else(|_| digits.parse()).map(Some).map_err(|_| TooLarge)
+}
+
+/// The first fifteen digits of a binary number, rounded to the nearest, midpoints to the even one; none of one so small or so great that it takes more than 128 bits to tell.
+fn fifteen_digits(number: f64) -> Option<Decimal> {
+    /// More places, times a significand of 53 bits, would be too long.
+    const PLACES_MAX: i32 = 22;
+    const LEAST: u128 = 10u128.pow(14);
+    let bits = number.to_bits();
+    let significand = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1075;
+    // 1233 / 4096 is the logarithm of 2, nearly: the number may have one digit more before the point.
+    let mut places = 14 - (((exponent + 52) * 1233) >> 12);
+    for _ in 0..2 {
+        let (quotient, rest, divisor) = match (places, exponent) {
+            (0..=PLACES_MAX, -127..=0) => {
+                let product = significand * 10u128.pow(places as u32);
+                let divisor = 1u128 << -exponent;
+                (product >> -exponent, product & (divisor - 1), divisor)
+            }
+            (-14..=-1, 0..=74) => {
+                let (product, divisor) = (significand << exponent, 10u128.pow(-places as u32));
+                (product / divisor, product % divisor, divisor)
+            }
+            _ => return None,
+        };
+        if quotient < LEAST {
+            places += 1;
+            continue;
+        }
+        if quotient >= 10 * LEAST {
+            places -= 1;
+            continue;
+        }
+        let half = divisor / 2;
+        let is_up = divisor > 1 && (rest > half || rest == half && quotient % 2 == 1);
+        let digits = i128::try_from(quotient + u128::from(is_up)).ok()?;
+        let digits = digits * 10i128.pow((-places).max(0) as u32);
+        let digits = if number < 0.0 { -digits } else { digits };
+        return Decimal::try_from_i128_with_scale(digits, places.max(0) as u32).ok();
+    }
+    None
 }
 
 /// By squaring: at most 128 multiplications.
@@ -159,6 +205,30 @@ mod tests {
     fn decimal() -> impl Strategy<Value = Decimal> {
         ((-1i128 << 95)..(1i128 << 95), 0u32..=28, 0u32..=95)
             .prop_map(|(mantissa, scale, shift)| Decimal::from_i128_with_scale(mantissa >> shift, scale))
+    }
+
+    /// Numbers of all sizes, and such as lie next to powers of ten or half way between two of fifteen digits.
+    fn binary() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            (-20f64..30.0, any::<bool>())
+                .prop_map(|(power, sign)| 10f64.powf(power) * if sign { 1.0 } else { -1.0 }),
+            (-9i32..29, -2i64..3).prop_map(|(power, off)| {
+                f64::from_bits((10f64.powi(power).to_bits() as i64 + off) as u64)
+            }),
+            (1i64 << 40..1 << 53, -3i32..11).prop_map(|(number, shift)| number as f64 / 2f64.powi(shift)),
+            (10i64.pow(14)..10i64.pow(15)).prop_map(|number| number as f64 + 0.5),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn fifteen_digits_are_those_of_the_text(number in binary()) {
+            if let Some(digits) = fifteen_digits(number) {
+                prop_assert_eq!(Ok(digits), Decimal::from_scientific(&format!("{number:.14e}")));
+            }
+        }
     }
 
     proptest! {

@@ -14,7 +14,7 @@ pub(crate) struct Like {
     matcher: LikeMatcher,
     /// Of `ci` and a text of ASCII anywhere: that text.
     folded: Option<Box<str>>,
-    /// Of `ci`: what stands, in some case of its letters, in the stored bytes of each string that matches.
+    /// Of `ci`, or where a single character may be any: what stands, in some case of its letters, in the stored bytes of each string that matches.
     core: Option<Box<str>>,
     /// Of `ci`: whether each string that matches has a character beyond ASCII.
     is_foreign: bool,
@@ -92,7 +92,9 @@ impl Like {
             LikePart::Text(text) => Some(core_of(text)),
             LikePart::One | LikePart::Run => None,
         });
-        let core = texts.max_by_key(|core| core.len()).filter(|_| ci);
+        // What is searched for as it is needs no text that is looked at first.
+        let is_looked_at = ci || matches!(matcher, LikeMatcher::Other(_));
+        let core = texts.max_by_key(|core| core.len()).filter(|_| is_looked_at);
         let core = core.filter(|core| !core.is_empty()).map(Box::from);
         // No character of ASCII is another one's upper case beyond it.
         let is_foreign = ci && !upper_case.is_ascii();
@@ -121,7 +123,7 @@ impl Like {
         self.folded.as_deref()
     }
 
-    /// What is to be found in the stored bytes of every string that matches, where the case of letters makes no difference.
+    /// What is to be found in the stored bytes of every string that matches, in some case of its letters, where more has to be looked at.
     pub(crate) fn core(&self) -> Option<&str> {
         self.core.as_deref()
     }

@@ -138,8 +138,11 @@ fn long_number(json: &[u8]) -> Option<(i64, u32)> {
         return None;
     }
     let scale = digits.iter().rev().position(|byte| *byte == b'.').unwrap_or_default();
-    let all = digits.iter().filter(|byte| **byte != b'.');
-    let significand = all.fold(0i64, |number, digit| 10 * number + i64::from(digit.wrapping_sub(b'0')));
+    let mut all = digits.iter().filter(|byte| **byte != b'.');
+    // Of as many digits as these some have no room.
+    let significand = all.try_fold(0i64, |number, digit| {
+        number.checked_mul(10)?.checked_add(digit.wrapping_sub(b'0').into())
+    })?;
     Some((if digits.len() < json.len() { -significand } else { significand }, scale as u32))
 }
 
@@ -164,7 +167,7 @@ pub(super) fn is_plain_number(digits: &[u8]) -> bool {
 }
 
 /// Numbers of no more digits are canonical as they are written without exponent, the zero before a point counted.
-pub(super) const PLAIN_DIGITS_MAX: usize = 18;
+pub(super) const PLAIN_DIGITS_MAX: usize = 19;
 
 /// At most 16 bytes as a word. Together with their number it tells them.
 #[inline]
@@ -374,9 +377,13 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_not_packed() {
-        for json in
-            ["\"abcdefghijklmnopq\"", "[1,2,3,4,5,6,7,8]", "1234567890123456789", "1.00000000000000000"]
-        {
+        for json in [
+            "\"abcdefghijklmnopq\"",
+            "[1,2,3,4,5,6,7,8]",
+            "9223372036854775808",
+            "12345678901234567890",
+            "1.00000000000000000",
+        ] {
             assert_eq!(pack(json.as_bytes()), None, "{json}");
         }
     }

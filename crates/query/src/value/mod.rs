@@ -16,7 +16,9 @@ mod write;
 pub use kind::Kind;
 pub use long::PLACES_MAX;
 pub(crate) use long::{Long, Midpoint, TooLarge};
-pub(crate) use number::{Number, WHOLE_POWERS, compare_few, estimate, nearest, plain, telling_digits};
+pub(crate) use number::{
+    Number, WHOLE_POWERS, compare_few, estimate, estimate_of, nearest, plain, telling_digits,
+};
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};
 pub use types::VALUE_BYTES_MAX;

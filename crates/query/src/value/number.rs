@@ -39,6 +39,19 @@ pub(crate) fn estimate(significand: i64, scale: u32) -> f64 {
     POWERS.get(scale as usize).map_or(f64::NAN, |power| significand as f64 / power)
 }
 
+/// The same of a decimal: each of two halves of its significand is off by 2^-53 at most, and so is their sum.
+#[inline]
+pub(crate) fn estimate_of(decimal: Decimal) -> f64 {
+    let significand = decimal.mantissa();
+    match i64::try_from(significand) {
+        Ok(short) => estimate(short, decimal.scale()),
+        Err(_) => POWERS.get(decimal.scale() as usize).map_or(f64::NAN, |power| {
+            let (high, low) = ((significand >> 64) as i64 as f64, significand as u64 as f64);
+            (high * 18_446_744_073_709_551_616.0 + low) / power
+        }),
+    }
+}
+
 /// The binary64 nearest to a number; none for what takes more work.
 ///
 /// A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).

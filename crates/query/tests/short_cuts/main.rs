@@ -2,6 +2,7 @@
 
 mod agree;
 mod computed;
+mod digits;
 mod directed;
 #[path = "../memory/mod.rs"]
 mod memory;

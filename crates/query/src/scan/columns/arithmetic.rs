@@ -78,6 +78,22 @@ impl Reckoned {
         }
     }
 
+    /// The numbers as significands of 64 bits, each with its scale; none of others.
+    fn shorts(&self) -> Option<Operand<'_, (i64, u8)>> {
+        Some(match self {
+            Reckoned::Constant { value, scale } => Operand::Constant((*value, *scale)),
+            Reckoned::Numbers(numbers) => {
+                let values = numbers.values.iter().map(|value| (*value, numbers.scale)).collect();
+                Operand::Column(numbers.rows.as_deref(), Cow::Owned(values))
+            }
+            Reckoned::Decimals(decimals) => {
+                let DecimalValues::Stored(stored) = &decimals.values else { return None };
+                let values = stored.significands.iter().copied().zip(stored.scales.iter().copied());
+                Operand::Column(decimals.rows.as_deref(), Cow::Owned(values.collect()))
+            }
+        })
+    }
+
     /// The same as decimals: without zeros at their ends, or as they are.
     fn decimals(&self, are_plain: bool) -> Operand<'_, Decimal> {
         let decimal = |value: i64, scale: u8| match are_plain {
@@ -196,14 +212,7 @@ impl Evaluator<'_> {
             }
             Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
-            Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
-                PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
-                PathColumn::Nothing
-                | PathColumn::Coded(_)
-                | PathColumn::Mixed(_)
-                | PathColumn::Pieces(_)
-                | PathColumn::Unknown => None,
-            },
+            Expr::If(_) | Expr::Coalesce(_) => reckoned_choice(&*self.chosen_number(expr)?),
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(function, arguments).or_else(|| self.mapped_numbers(expr)),
@@ -219,8 +228,12 @@ impl Evaluator<'_> {
     }
 
     /// The same of an expression that is reckoned with: of a path what else it has beside numbers makes no difference.
-    fn operand(&self, expr: &Expr) -> Option<Reckoned> {
-        self.reckoned(expr).or_else(|| Some(self.read_decimals(expr)?.reckoned()))
+    pub(super) fn operand(&self, expr: &Expr) -> Option<Reckoned> {
+        let or_null = || match expr {
+            Expr::If(_) | Expr::Coalesce(_) => reckoned_choice(&*self.chosen_number_or_null(expr)?),
+            other => Some(self.read_decimals(other)?.reckoned()),
+        };
+        self.reckoned(expr).or_else(or_null)
     }
 
     /// The numbers among the texts of a path, where mantissas of one scale have no room for them.
@@ -229,6 +242,11 @@ impl Evaluator<'_> {
             PathColumn::Coded(coded) => coded.numbers(),
             _ => None,
         }
+    }
+
+    /// The same where rows without a number have nothing, or null.
+    pub(super) fn numbers_or_null(&self, expr: &Expr) -> Option<Reckoned> {
+        self.read_decimals(expr).filter(|read| read.are_null).map(TextNumbers::reckoned)
     }
 
     fn reckoned_call(&self, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
@@ -290,6 +308,18 @@ impl Operand<'_, i64> {
     }
 }
 
+/// The numbers that were chosen.
+fn reckoned_choice(column: &PathColumn) -> Option<Reckoned> {
+    match column {
+        PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
+        PathColumn::Nothing
+        | PathColumn::Coded(_)
+        | PathColumn::Mixed(_)
+        | PathColumn::Pieces(_)
+        | PathColumn::Unknown => None,
+    }
+}
+
 /// The number that a mantissa and a scale stand for, without zeros at the end of its fraction. The general routine takes half as long again.
 fn plain(mut mantissa: i64, scale: u8) -> Decimal {
     let mut scale = u32::from(scale);
@@ -313,8 +343,18 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
         })));
     }
     let together = match shortly(op, right) {
+        Some((shortly, factor)) if let (Some(left), Some(right)) = (left.shorts(), right.shorts()) => {
+            let of = |left: (i64, u8), right: (i64, u8)| match short(shortly, left, factor.unwrap_or(right)) {
+                Some(result) => Some(Some(result)),
+                None => {
+                    let [left, right] = [left, right].map(|(value, scale)| plain(value, scale));
+                    of_decimals(op, left, right).ok()
+                }
+            };
+            left.with(&right, of)
+        }
         Some((shortly, factor)) => {
-            let of = |left, right| match short(shortly, left, factor.unwrap_or(right)) {
+            let of = |left, right| match short_of(shortly, left, factor, right) {
                 Some(result) => Some(Some(result)),
                 None => of_decimals(op, value::plain(left), value::plain(right)).ok(),
             };
@@ -330,22 +370,20 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
 }
 
 /// The operation that may be done by [`short`], and what its second operand is instead of the given one.
-fn shortly(op: Arithmetic, right: &Reckoned) -> Option<(Arithmetic, Option<Decimal>)> {
+fn shortly(op: Arithmetic, right: &Reckoned) -> Option<(Arithmetic, Option<(i64, u8)>)> {
     match (op, right) {
         (Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply, _) => Some((op, None)),
         (Arithmetic::Divide, Reckoned::Constant { value, scale }) => {
-            let (value, scale) = reciprocal(*value, *scale)?;
-            Some((Arithmetic::Multiply, Some(Decimal::new(value, scale.into()))))
+            Some((Arithmetic::Multiply, Some(reciprocal(*value, *scale)?)))
         }
         _ => None,
     }
 }
 
-/// The exact result of an operation of two numbers of 64 bits, if a decimal holds it; none where it takes more to tell.
+/// The exact result of an operation of two numbers of 64 bits, each with its scale, if a decimal holds it; none where it takes more to tell.
 #[inline]
-fn short(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Decimal> {
-    let (scale, other) = (left.scale(), right.scale());
-    let (left, right) = (i64::try_from(left.mantissa()).ok()?, i64::try_from(right.mantissa()).ok()?);
+fn short(op: Arithmetic, (left, scale): (i64, u8), (right, other): (i64, u8)) -> Option<Decimal> {
+    let (scale, other) = (u32::from(scale), u32::from(other));
     let raised = |number: i64, places: u32| {
         Some(i128::from(number) * i128::from(*value::WHOLE_POWERS.get(places as usize)?))
     };
@@ -358,18 +396,35 @@ fn short(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Decimal> {
         }
         Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => return None,
     };
-    Decimal::try_from_i128_with_scale(result, scale).ok()
+    let magnitude = result.unsigned_abs();
+    let word = |nth: u32| (magnitude >> (32 * nth)) as u32;
+    let fits = magnitude >> DECIMAL_BITS == 0 && scale <= Decimal::MAX_SCALE;
+    fits.then(|| Decimal::from_parts(word(0), word(1), word(2), result < 0, scale))
 }
 
-/// The quotients of mantissas; none where one of these is too long, raised to the scale of the other.
+/// The bits of a decimal's significand.
+const DECIMAL_BITS: u32 = 96;
+
+/// The same of two decimals, the second of which may be another.
+fn short_of(op: Arithmetic, left: Decimal, factor: Option<(i64, u8)>, right: Decimal) -> Option<Decimal> {
+    let parts = |number: Decimal| Some((i64::try_from(number.mantissa()).ok()?, number.scale() as u8));
+    short(op, parts(left)?, factor.or_else(|| parts(right))?)
+}
+
+/// The quotients of numbers of 64 bits; none where there are others, or one may be too great.
 fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<Together<Quotient>> {
-    let ((left, scale), (right, other)) = (left.mantissas()?, right.mantissas()?);
-    let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
-    let (raise_left, raise_right) = (raise(scale, other)?, raise(other, scale)?);
-    let of = |left: i64, right: i64| {
-        Some(Quotient::of(left.checked_mul(raise_left)?, right.checked_mul(raise_right)?))
-    };
-    left.with(&right, of)
+    if let (Some((left, scale)), Some((right, other))) = (left.mantissas(), right.mantissas()) {
+        let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
+        if let (Some(raise_left), Some(raise_right)) = (raise(scale, other), raise(other, scale)) {
+            let of = |left: i64, right: i64| {
+                Some(Quotient::of(left.checked_mul(raise_left)?, right.checked_mul(raise_right)?))
+            };
+            if let Some(together) = left.with(&right, of) {
+                return Some(together);
+            }
+        }
+    }
+    left.shorts()?.with(&right.shorts()?, Quotient::of_scales)
 }
 
 /// What an operation comes to in mantissas; none where it is of another kind, or a result is too long.
@@ -391,6 +446,9 @@ fn of_mantissas(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Rec
     {
         return Some(Reckoned::computed(rows.map(<[u32]>::to_vec), line.of(values), scale));
     }
+    if let Some((rows, values)) = of_short(op, (&left, raise_left), (&right, raise_right)) {
+        return Some(Reckoned::computed(rows.map(<[u32]>::to_vec), values, scale));
+    }
     let of = |left: i64, right: i64| {
         let (left, right) = (left.checked_mul(raise_left)?, right.checked_mul(raise_right)?);
         match op {
@@ -403,6 +461,35 @@ fn of_mantissas(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Rec
     };
     let Together { rows, values } = left.with(&right, |left, right| of(left, right).map(Some))?;
     Some(Reckoned::computed(rows, values, scale))
+}
+
+/// The sums, differences or products of two columns that have the same rows, where no number is so long that a result could be too long.
+fn of_short<'o>(
+    op: Arithmetic,
+    (left, raise_left): (&'o Operand<'_, i64>, i64),
+    (right, raise_right): (&Operand<'_, i64>, i64),
+) -> Option<(Option<&'o [u32]>, Vec<i64>)> {
+    let (Operand::Column(rows, left_values), Operand::Column(others, right_values)) = (left, right) else {
+        return None;
+    };
+    let raised = |operand: &Operand<'_, i64>, raise: i64| u128::from(operand.longest()) * raise as u128;
+    let (longest_left, longest_right) = (raised(left, raise_left), raised(right, raise_right));
+    let most = match op {
+        Arithmetic::Add | Arithmetic::Subtract => longest_left.checked_add(longest_right)?,
+        Arithmetic::Multiply => longest_left.checked_mul(longest_right)?,
+        Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => return None,
+    };
+    if rows != others || most > i64::MAX as u128 {
+        return None;
+    }
+    let both = left_values.iter().zip(&**right_values);
+    let raised = both.map(|(left, right)| (left.wrapping_mul(raise_left), right.wrapping_mul(raise_right)));
+    let values = match op {
+        Arithmetic::Add => raised.map(|(left, right)| left.wrapping_add(right)).collect(),
+        Arithmetic::Subtract => raised.map(|(left, right)| left.wrapping_sub(right)).collect(),
+        _ => raised.map(|(left, right)| left.wrapping_mul(right)).collect(),
+    };
+    Some((*rows, values))
 }
 
 /// The powers of mantissas; none where one is too long.
@@ -447,6 +534,11 @@ fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
 
 /// The same of decimals, as mantissas if they are short enough then.
 fn rounded_decimals(decimals: &Decimals, places: u8) -> Option<Reckoned> {
+    if let DecimalValues::Quotients(quotients) = &decimals.values
+        && let Some(values) = quotients.iter().map(|quotient| quotient.rounded(places)).collect()
+    {
+        return Some(Reckoned::computed(decimals.rows.clone(), values, places));
+    }
     let round = |value: Decimal| {
         let (significand, scale) = (value.mantissa(), value.scale());
         // To divide 64 bits is far quicker than 128.
@@ -567,7 +659,7 @@ mod tests {
             let left = Decimal::new(left >> shifts.0, scales.0);
             let right = Decimal::new(right >> shifts.1, scales.1);
             for op in [Arithmetic::Add, Arithmetic::Subtract, Arithmetic::Multiply] {
-                if let Some(result) = short(op, left, right) {
+                if let Some(result) = short_of(op, left, None, right) {
                     let expected = of_decimals(op, value::plain(left), value::plain(right));
                     prop_assert_eq!(expected, Ok(Some(result)), "{} {:?} {}", left, op, right);
                 }
@@ -585,7 +677,7 @@ mod tests {
             else {
                 return Ok(());
             };
-            if let Some(result) = short(op, left, factor) {
+            if let Some(result) = short_of(op, left, Some(factor), divisor) {
                 prop_assert_eq!(of_decimals(Arithmetic::Divide, value::plain(left), divisor), Ok(Some(result)));
             }
         }

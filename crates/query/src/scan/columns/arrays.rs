@@ -15,7 +15,7 @@ use crate::expr::Expr;
 use crate::value::Value;
 use rust_decimal::Decimal;
 use std::sync::Arc;
-use tamias_shred::AtArrays;
+use tamias_shred::{AtArrays, Numbers};
 
 /// Of a block with more elements, arrays are values like others.
 const ELEMENTS_MAX: usize = 1 << 20;
@@ -25,6 +25,7 @@ impl Evaluator<'_> {
     pub(super) fn resolved(&mut self, plan: &ColumnPlan) -> ColumnPlan {
         let mut plan = plan.clone();
         if let Some(Unnest::Values(collection)) = &plan.unnest
+            && plan.within.is_empty()
             && let Some(array) = self.array(collection)
             && let Some(below) = self.members(&array, plan.exprs())
         {
@@ -349,21 +350,18 @@ impl ArrayColumn {
 impl PathColumn {
     /// The values of some elements in the rows of their events, of so many; both in ascending order. None where columns do not tell them.
     fn spread(&self, elements: &[u32], at: &[u32], rows: usize) -> Option<PathColumn> {
-        let are_all = at.len() == rows;
         Some(match self {
             PathColumn::Nothing => PathColumn::Nothing,
             PathColumn::Unknown => return None,
             PathColumn::Numbers(column) => {
-                let mut numbers = gather_some(&column.numbers, elements.iter().copied(), elements.len());
-                numbers.rows = match numbers.rows {
-                    None => (!are_all).then(|| at.to_vec()),
-                    Some(some) => {
-                        Some(some.iter().filter_map(|place| at.get(*place as usize).copied()).collect())
-                    }
-                };
-                PathColumn::of_numbers(numbers, rows)
+                PathColumn::of_numbers(spread_numbers(&column.numbers, elements, at, rows), rows)
             }
-            PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Pieces(_) => {
+            PathColumn::Mixed(column) => {
+                let numbers = spread_numbers(&column.numbers, elements, at, rows);
+                let of = at.iter().copied().zip(elements.iter().copied());
+                PathColumn::Mixed(column.spread(of, numbers, rows))
+            }
+            PathColumn::Coded(_) | PathColumn::Pieces(_) => {
                 let coded = self.coded()?;
                 let undefined = coded.dictionary.len() as u32;
                 let mut codes = vec![undefined; rows];
@@ -383,4 +381,14 @@ impl PathColumn {
             }
         })
     }
+}
+
+/// The same of numbers.
+fn spread_numbers(numbers: &Numbers, elements: &[u32], at: &[u32], rows: usize) -> Numbers {
+    let mut spread = gather_some(numbers, elements.iter().copied(), elements.len());
+    spread.rows = match spread.rows {
+        None => (at.len() != rows).then(|| at.to_vec()),
+        Some(some) => Some(some.iter().filter_map(|place| at.get(*place as usize).copied()).collect()),
+    };
+    spread
 }

@@ -21,8 +21,11 @@ const KEPT_BYTES_MAX: usize = 256;
 /// What rows are sorted by.
 enum First<'c> {
     Numbers(Arc<Mantissas>, Option<&'c MixedColumn>),
-    /// Numbers that are told apart by what is near to them.
-    Estimated(Arc<Decimals>),
+    /// Numbers that are told apart by what is near to them. Rows without a number may have null.
+    Estimated {
+        decimals: Arc<Decimals>,
+        are_null: bool,
+    },
     Texts(&'c Coded),
 }
 
@@ -57,11 +60,15 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
             let numbers = gather(&numbers, &passing, evaluator.rows());
             by.numbers(&numbers, others, bound.as_ref(), &passing, None, rows)
         }
-        First::Estimated(decimals) => {
+        First::Estimated { decimals, are_null } => {
             let passing = Passing::Some(Arc::new(passing));
             let Decimals { rows: with_one, values } = gather_decimals(&decimals, &passing);
-            let Some(estimates) = values.estimates() else { return Vec::new() };
-            let keys = estimates.into_iter().map(key).collect();
+            if are_null && with_one.is_some() {
+                // Null is something else than a number that is missing.
+                *rows = passing.places().collect();
+                return Vec::new();
+            }
+            let keys = values.estimates().into_iter().map(key).collect();
             let keys = Mantissas { rows: with_one, values: keys, ..Mantissas::default() };
             by.numbers(&keys, &[], bound.as_ref(), &passing, Some(&values), rows)
         }
@@ -77,15 +84,11 @@ impl<'c> First<'c> {
         calculated: Option<Reckoned>,
         evaluator: &'c Evaluator<'_>,
     ) -> Option<First<'c>> {
-        let estimated = |decimals: &Arc<Decimals>| match decimals.values {
-            DecimalValues::Decimals(_) => None,
-            DecimalValues::Quotients(_) | DecimalValues::Stored(_) => {
-                Some(First::Estimated(decimals.clone()))
-            }
-        };
         match calculated {
             Some(Reckoned::Numbers(numbers)) => return Some(First::Numbers(numbers, None)),
-            Some(Reckoned::Decimals(decimals)) => return estimated(&decimals),
+            Some(Reckoned::Decimals(decimals)) => {
+                return Some(First::Estimated { decimals, are_null: false });
+            }
             Some(Reckoned::Constant { .. }) | None => {}
         }
         if let Some(column) = evaluator.mixed(first) {
@@ -96,10 +99,10 @@ impl<'c> First<'c> {
         }
         let column = &**evaluator.as_column(first)??;
         if let PathColumn::Coded(coded) = column
-            && let Some(numbers) = coded.numbers().filter(|numbers| numbers.are_all)
-            && let Some(first) = estimated(&numbers.decimals)
+            && let Some(numbers) = coded.numbers().filter(|numbers| numbers.are_null)
         {
-            return Some(first);
+            let (decimals, are_null) = (numbers.decimals.clone(), !numbers.are_all);
+            return Some(First::Estimated { decimals, are_null });
         }
         column.texts().filter(|_| by.limit <= BEST_MAX).map(First::Texts)
     }

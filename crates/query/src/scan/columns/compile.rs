@@ -19,6 +19,8 @@ pub(crate) struct ColumnPlan {
     /// The paths of the slots: keys as documents spell them. Those of the plan's names come first.
     pub(super) paths: Vec<Path>,
     pub(super) unnest: Option<Unnest>,
+    /// The collections that are unnested within that, each for every element of the one before. Elements are the values of the slots behind its own.
+    pub(super) within: Vec<Expr>,
     /// Whether it asks something of arrays that a block's columns may tell.
     pub(super) asks_of_arrays: bool,
     pub(super) filter: Option<Expr>,
@@ -75,12 +77,11 @@ const FIRST_MAX: usize = 2048;
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
-        // A single collection is unnested to columns, where columns tell all else.
-        let unnests = match events.unnest.as_slice() {
-            [] => false,
-            [_] if !events.reads_whole() => true,
-            _ => return None,
-        };
+        // Collections are unnested to columns where columns tell all else.
+        let unnests = events.unnest.len();
+        if unnests > 0 && events.reads_whole() {
+            return None;
+        }
         let beginning = Beginning::of(plan);
         let rows_max = match &plan.output {
             PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
@@ -90,7 +91,7 @@ impl ColumnPlan {
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         exprs.extend(plan.filter.clone());
-        exprs.extend(events.unnest.first().cloned());
+        exprs.extend(events.unnest.iter().cloned());
         // Of documents that are all wanted as they are, columns spare nothing.
         let is_whole = events.output_reads_whole && plan.filter.is_none();
         let spares_nothing = is_whole && beginning.is_none() && rows_max.is_none_or(|most| most > FIRST_MAX);
@@ -105,10 +106,15 @@ impl ColumnPlan {
         for expr in &mut exprs {
             rewrite(expr, &events.names, &paths);
         }
-        let unnest = if unnests { exprs.pop() } else { None };
-        if unnests {
-            exprs.iter_mut().for_each(|expr| bind_element(expr, paths.len()));
+        let mut collections = exprs.split_off(exprs.len() - unnests);
+        for (nth, collection) in collections.iter_mut().enumerate() {
+            (0..nth).for_each(|outer| bind_element(collection, paths.len() + outer));
         }
+        for expr in &mut exprs {
+            (0..unnests).for_each(|nth| bind_element(expr, paths.len() + nth));
+        }
+        let mut collections = collections.into_iter();
+        let unnest = collections.next();
         // U+FFFD is what a lone surrogate in a document's key is read as, which is spelled otherwise.
         if paths.iter().any(|path| path.iter().any(|key| key.contains('\u{FFFD}'))) {
             return None;
@@ -141,6 +147,7 @@ impl ColumnPlan {
         Some(ColumnPlan {
             paths,
             unnest,
+            within: collections.collect(),
             asks_of_arrays,
             is_whole,
             best: Arc::default(),

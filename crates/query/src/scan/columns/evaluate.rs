@@ -25,7 +25,7 @@ use tamias_shred::Numbers;
 pub(super) struct Evaluator<'b> {
     pub(super) block: &'b BlockColumns<'b>,
     pub(super) paths: &'b [Path],
-    /// For each slot: those of paths come first, then that of the elements that are unnested, then those of arrays.
+    /// For each slot: those of paths come first, then those of the elements that are unnested, then those of arrays.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
     /// What the last slots stand for.
     pub(super) of_arrays: Vec<OfArray>,
@@ -75,6 +75,11 @@ impl<'b> Evaluator<'b> {
             kept: RefCell::default(),
             broken: RefCell::default(),
         }
+    }
+
+    /// Makes room for the elements of so many collections within the one that is unnested.
+    pub(super) fn make_room_within(&mut self, collections: usize) {
+        self.columns.resize(self.columns.len() + collections, None);
     }
 
     /// The same with columns of parts of an expression behind its own.
@@ -230,8 +235,8 @@ impl<'b> Evaluator<'b> {
             return Some(&column.numbers);
         }
         match &**self.measured_column(expr)? {
-            PathColumn::Coded(coded) => coded.lengths(),
-            PathColumn::Mixed(column) => column.coded().lengths(),
+            PathColumn::Coded(coded) => Some(coded.lengths()),
+            PathColumn::Mixed(column) => Some(column.coded().lengths()),
             PathColumn::Pieces(column) => column.lengths(),
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => None,
         }
@@ -394,7 +399,12 @@ impl<'b> Evaluator<'b> {
                 {
                     return Some(compare(&orders, |order| range.has(order), self.rows()));
                 }
-                let reckoned = self.reckoned(left)?;
+                let reckoned = match self.reckoned(left) {
+                    Some(reckoned) => reckoned,
+                    // Null is unequal to a number, and neither less nor greater.
+                    None if *op != Comparison::NotEqual => self.numbers_or_null(left)?,
+                    None => return None,
+                };
                 if let Some(decimals) = reckoned.as_decimals() {
                     return compare_decimals(decimals, *op, number, self.rows());
                 }

@@ -90,6 +90,7 @@ impl<'s> ColumnScan<'s> {
             })));
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
+        evaluator.make_room_within(plan.within.len());
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());
         drop(evaluator);
@@ -125,7 +126,8 @@ fn find(
     let unnested = plan
         .unnest
         .iter()
-        .flat_map(|_| filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)));
+        .flat_map(|_| filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)))
+        .chain(&plan.within);
     for expr in plan.collection().into_iter().chain(unnested) {
         evaluator.check()?;
         match evaluator.load(expr) {
@@ -138,10 +140,13 @@ fn find(
     let places = evaluator.block.places(part.events.clone());
     let part = match &plan.unnest {
         None => places.clone(),
-        Some(Unnest::Values(collection)) => match evaluator.unnest(collection, places.clone())? {
-            true => 0..evaluator.rows(),
-            false => return Ok(Ok(None)),
-        },
+        Some(Unnest::Values(collection)) => {
+            let collections = std::iter::once(collection).chain(&plan.within);
+            match evaluator.unnest_all(collections, places.clone())? {
+                Some(rows) => rows,
+                None => return Ok(Ok(None)),
+            }
+        }
         Some(Unnest::Elements(array)) => match evaluator.unnest_columns(array, places.clone()) {
             Ok(Some(rows)) => rows,
             Ok(None) => return Ok(Ok(None)),
@@ -360,6 +365,12 @@ fn values(
         }
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
+    }
+    if let (Expr::If(_) | Expr::Coalesce(_), Form::Numbers) = (&output.expr, output.form)
+        && evaluator.are_many(rows.len())
+        && let Some(Reckoned::Numbers(numbers)) = evaluator.operand(&output.expr)
+    {
+        return Ok(Some(Values::Numbers(gather(&numbers, rows, evaluator.rows()))));
     }
     if let (Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. }, Form::Numbers) =
         (&output.expr, output.form)

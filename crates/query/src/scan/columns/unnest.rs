@@ -4,11 +4,11 @@ use super::evaluate::Evaluator;
 use super::whole::gather_some;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
+use crate::elements::each_element;
 use crate::error::ExecError;
 use crate::expr::Expr;
 use std::ops::Range;
 use std::sync::Arc;
-use tamias_json::Offsets;
 
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
 const ELEMENTS_MAX: usize = 1 << 17;
@@ -26,40 +26,53 @@ struct Elements {
 }
 
 impl Elements {
-    /// Adds those of a value, if it is an array.
-    fn add(&mut self, json: &[u8], offsets: &mut Offsets) -> Option<()> {
-        if json.first() != Some(&b'[') {
-            return Some(());
-        }
-        let array = tamias_json::Value::scan_trusted(json, offsets).ok()?.as_array()?;
-        for element in array.iter() {
-            self.bytes.extend_from_slice(element.raw());
-            self.ends.push(u32::try_from(self.bytes.len()).ok()?);
-        }
-        Some(())
+    /// Adds those of a value, if it is an array; none where they are too many bytes.
+    fn add(&mut self, json: &[u8]) -> Option<()> {
+        each_element(json, |element| {
+            self.bytes.extend_from_slice(element);
+            self.ends.push(self.bytes.len() as u32);
+        });
+        (self.bytes.len() <= BYTES_MAX).then_some(())
     }
 }
 
 impl Evaluator<'_> {
-    /// Gives each element of a collection, in the events of a range, a row of its own: whether columns can tell that. The elements are the values of the slot
-    /// behind those of all paths.
-    pub(super) fn unnest(&mut self, collection: &Expr, events: Range<usize>) -> Result<bool, ExecError> {
-        let Some(collection) = self.as_column(collection) else { return Ok(false) };
-        let Some((origins, elements)) = collection.cloned().map_or_else(
-            || self.elements(&PathColumn::Nothing, 0..0),
-            |collection| self.elements(&collection, events),
-        )?
-        else {
-            return Ok(false);
+    /// Unnests one collection after the other, in the events of a range: which rows there are then; none where columns cannot tell that.
+    pub(super) fn unnest_all<'e>(
+        &mut self,
+        collections: impl Iterator<Item = &'e Expr>,
+        events: Range<usize>,
+    ) -> Result<Option<Range<usize>>, ExecError> {
+        let mut rows = events;
+        for (nth, collection) in collections.enumerate() {
+            if !self.unnest(collection, nth, rows)? {
+                return Ok(None);
+            }
+            rows = 0..self.rows();
+        }
+        Ok(Some(rows))
+    }
+
+    /// Gives each element of a collection, in the rows of a range, a row of its own: whether columns can tell that. The elements are the values of a slot, the
+    /// `nth` of those behind the slots of all paths.
+    fn unnest(&mut self, collection: &Expr, nth: usize, rows: Range<usize>) -> Result<bool, ExecError> {
+        let collection = match self.as_column(collection) {
+            Some(column) => column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing)),
+            None => match self.computed(collection).filter(|_| nth > 0) {
+                Some(column) => column,
+                None => return Ok(false),
+            },
         };
+        let Some((origins, elements)) = self.elements(&collection, rows)? else { return Ok(false) };
         if self.is_too_much_repeated(&origins) {
             return Ok(false);
         }
         self.repeat(&origins);
-        if let Some(place) = self.columns.get_mut(self.paths.len()) {
+        if let Some(place) = self.columns.get_mut(self.paths.len() + nth) {
             *place = Some(Arc::new(PathColumn::Coded(elements)));
         }
-        self.origins = Some(origins.into());
+        let event = |row: &u32| self.origin(*row as usize) as u32;
+        self.origins = Some(origins.iter().map(event).collect());
         Ok(true)
     }
 
@@ -92,27 +105,27 @@ impl Evaluator<'_> {
         self.columns.iter().flatten().map(repeated).sum::<usize>() > REPEATED_BYTES_MAX
     }
 
-    /// The elements of the arrays in a column, and the event of each; none where they are many. Those of arrays that are one entry are
+    /// The elements of the arrays in a column, and the row of each; none where they are many. Those of arrays that are one entry are
     /// entries that its events share.
     fn elements(
         &self,
         collection: &PathColumn,
-        events: Range<usize>,
+        rows: Range<usize>,
     ) -> Result<Option<(Vec<u32>, Coded)>, ExecError> {
         let none = || Coded::new(None, Arc::new(Dictionary::new(Vec::new(), Vec::new())));
         let Some(coded) = collection.coded() else { return Ok(Some((Vec::new(), none()))) };
         let (mut origins, mut places) = (Vec::new(), Vec::new());
-        let (mut elements, mut offsets) = (Elements::default(), Offsets::new());
+        let mut elements = Elements::default();
         // Of each entry the places of its elements, once they are known.
         let mut known: Vec<Option<Range<u32>>> = vec![None; coded.dictionary.len()];
-        for row in events {
+        for row in rows {
             let code = coded.code(row);
             let Some(known) = known.get_mut(code as usize) else { continue };
             let of_entry = match known {
                 Some(known) => known.clone(),
                 None => {
                     let begin = elements.ends.len() as u32;
-                    if elements.add(coded.dictionary.get(code), &mut offsets).is_none() {
+                    if elements.add(coded.dictionary.get(code)).is_none() {
                         return Ok(None);
                     }
                     known.insert(begin..elements.ends.len() as u32).clone()
@@ -120,7 +133,7 @@ impl Evaluator<'_> {
             };
             origins.extend(std::iter::repeat_n(row as u32, of_entry.len()));
             places.extend(of_entry);
-            if places.len() > ELEMENTS_MAX || elements.bytes.len() > BYTES_MAX {
+            if places.len() > ELEMENTS_MAX {
                 return Ok(None);
             }
             if row.is_multiple_of(CHECKED_ROWS) {
@@ -142,7 +155,10 @@ impl PathColumn {
             PathColumn::Nothing => PathColumn::Nothing,
             PathColumn::Unknown => PathColumn::Unknown,
             PathColumn::Coded(coded) => PathColumn::Coded(coded.gathered(rows)),
-            PathColumn::Mixed(column) => PathColumn::Coded(column.coded().gathered(rows)),
+            PathColumn::Mixed(column) => {
+                let numbers = gather_some(&column.numbers, rows.iter().copied(), rows.len());
+                PathColumn::Mixed(column.of_rows(numbers, rows))
+            }
             PathColumn::Pieces(column) => PathColumn::Coded(column.coded().gathered(rows)),
             PathColumn::Numbers(column) => {
                 let numbers = gather_some(&column.numbers, rows.iter().copied(), rows.len());

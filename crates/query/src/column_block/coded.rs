@@ -222,6 +222,11 @@ impl Coded {
         self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
     }
 
+    /// The same, if they were counted.
+    pub(super) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
+        self.lengths.get()?.as_ref()
+    }
+
     /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
     pub(crate) fn instants(&self) -> Option<&Arc<Numbers>> {
         self.instants.get_or_init(|| self.read_ticks(instant_of).map(Arc::new)).as_ref()

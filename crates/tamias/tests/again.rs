@@ -151,22 +151,49 @@ fn queries_that_come_again_over_columns_say_the_same_however_much_is_kept() {
     }
 }
 
-#[test]
-fn columns_that_fit_in_few_bytes_only_are_not_read_again() {
+/// A store of 24,000 generated events in columns, with so many bytes of cache, and what each of some queries reads of it, one after another.
+fn read_bytes<const N: usize>(cache_bytes: usize, queries: [&str; N]) -> [u64; N] {
     let mut generator = tamias_testdata::Generator::new(21, 24_000);
     let mut bytes = Vec::new();
     while generator.write_next(&mut bytes) {}
     let lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let folder = tempfile::tempdir().unwrap();
-    // As they are evaluated, the columns take a third more.
-    let store = in_columns(folder.path(), 8000, &lines).with_column_cache(900_000);
-    let query = "select mean(Elapsed), count(*) from stream group by Application, time(1h)";
-    let query = Query::prepare(query).unwrap();
-    let read = || {
+    let store = in_columns(folder.path(), 8000, &lines).with_column_cache(cache_bytes);
+    queries.map(|query| {
+        let expected = rows(&store, query, true);
+        assert_eq!(rows(&store, query, false), expected);
+        let query = Query::prepare(query).unwrap();
         let mut rows = store.run(&query).unwrap();
         while rows.next_row().unwrap().is_some() {}
         rows.stats().column_bytes
-    };
-    assert!(read() > 200_000);
-    assert_eq!([read(), read()], [0, 0]);
+    })
+}
+
+#[test]
+fn columns_that_fit_in_few_bytes_only_are_not_read_again() {
+    // As they are evaluated, the columns take a third more.
+    let query = "select mean(Elapsed), count(*) from stream group by Application, time(1h)";
+    assert_eq!(read_bytes(900_000, [query; 3]), [0; 3]);
+}
+
+#[test]
+fn lengths_of_texts_stay_where_the_texts_do_not_fit() {
+    // The texts take 1.6 MB.
+    let queries = [
+        "select count(*) from stream where match(Message, 'x')",
+        "select count(*) from stream where Length(Message) > 60",
+        "select count(*) from stream where Length(Message) > 60",
+        "select sum(Length(Message)), max(Length(Message)) from stream where Elapsed > 200",
+        "select count(*) from stream where Length(Message) > 20 and match(Message, 'x')",
+    ];
+    let read = read_bytes(700_000, queries);
+    assert!(read[0] > 0 && read[4] > 0, "{read:?}");
+    assert_eq!(read[2], 0, "{read:?}");
+}
+
+#[test]
+fn texts_that_were_put_together_stay_without_their_pieces_where_both_do_not_fit() {
+    let query = "select count(*) from stream where RequestPath = '/login'";
+    let read = read_bytes(600_000, [query; 4]);
+    assert_eq!(read[2..], [0; 2], "{read:?}");
 }

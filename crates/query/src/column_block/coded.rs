@@ -230,6 +230,11 @@ impl Coded {
         self.lengths.get_or_init(|| Arc::new(self.count_lengths()))
     }
 
+    /// The same, if they were counted.
+    pub(super) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
+        self.lengths.get()
+    }
+
     /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
     pub(crate) fn instants(&self) -> Option<&Arc<Numbers>> {
         self.instants.get_or_init(|| self.read_ticks(instant_of).map(Arc::new)).as_ref()

@@ -13,8 +13,8 @@ use tamias_shred::{Digits, Numbers};
 /// A column in few bytes.
 #[derive(Debug)]
 pub(super) enum Compact {
-    /// For each row its entry.
-    Coded { codes: Narrow, dictionary: Arc<Dictionary> },
+    /// For each row its entry; without codes each has its own.
+    Coded { codes: Option<Narrow>, dictionary: Arc<Dictionary> },
     /// Numbers of a block of so many rows.
     Numbers { numbers: CompactNumbers, rows: usize },
 }
@@ -80,7 +80,7 @@ impl Narrow {
 
 impl CompactNumbers {
     /// None where the numbers lie too far apart.
-    fn of(numbers: &Numbers) -> Option<CompactNumbers> {
+    pub(super) fn of(numbers: &Numbers) -> Option<CompactNumbers> {
         let Numbers { rows, values, scale, spelled } = numbers;
         let least = values.iter().copied().min().unwrap_or_default();
         // Both wrap alike: the difference is right as an unsigned number.
@@ -92,7 +92,7 @@ impl CompactNumbers {
         Some(CompactNumbers { rows, values, least, scale: *scale, spelled: spelled.clone() })
     }
 
-    fn widened(&self) -> Numbers {
+    pub(super) fn widened(&self) -> Numbers {
         Numbers {
             rows: self.rows.as_ref().map(|rows| rows.widened(|row| row)),
             values: self.values.widened(|above| self.least.wrapping_add(above.into())),
@@ -101,7 +101,7 @@ impl CompactNumbers {
         }
     }
 
-    fn held_bytes(&self) -> usize {
+    pub(super) fn held_bytes(&self) -> usize {
         let rows = self.rows.as_ref().map_or(0, Narrow::held_bytes);
         rows + self.values.held_bytes() + held_by_digits(&self.spelled)
     }
@@ -111,25 +111,30 @@ impl Compact {
     /// The same values in fewer bytes; none where that takes no fewer, as of texts that are all distinct.
     pub(super) fn of(column: &PathColumn) -> Option<Compact> {
         let compact = match column {
-            PathColumn::Coded(coded) => {
-                let codes = Narrow::of(coded.codes()?.iter().map(|code| u64::from(*code)))?;
-                Compact::Coded { codes, dictionary: coded.dictionary.clone() }
-            }
+            PathColumn::Coded(coded) => Compact::of_coded(coded)?,
+            PathColumn::Pieces(column) => Compact::of_coded(column.known_coded()?)?,
             PathColumn::Numbers(column) => {
                 Compact::Numbers { numbers: CompactNumbers::of(&column.numbers)?, rows: column.rows() }
             }
-            PathColumn::Nothing | PathColumn::Mixed(_) | PathColumn::Pieces(_) | PathColumn::Unknown => {
-                return None;
-            }
+            PathColumn::Nothing | PathColumn::Mixed(_) | PathColumn::Unknown => return None,
         };
         Some(compact).filter(|compact| compact.held_bytes() < column.held_bytes())
+    }
+
+    fn of_coded(coded: &Coded) -> Option<Compact> {
+        let codes = match coded.codes() {
+            None => None,
+            Some(codes) => Some(Narrow::of(codes.iter().map(|code| u64::from(*code)))?),
+        };
+        Some(Compact::Coded { codes, dictionary: coded.dictionary.clone() })
     }
 
     /// The column as it is evaluated.
     pub(super) fn widened(&self) -> PathColumn {
         match self {
             Compact::Coded { codes, dictionary } => {
-                PathColumn::Coded(Coded::new(Some(codes.widened(|code| code)), dictionary.clone()))
+                let codes = codes.as_ref().map(|codes| codes.widened(|code| code));
+                PathColumn::Coded(Coded::new(codes, dictionary.clone()))
             }
             Compact::Numbers { numbers, rows } => PathColumn::of_numbers(numbers.widened(), *rows),
         }
@@ -138,7 +143,9 @@ impl Compact {
     /// What it takes in memory, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         match self {
-            Compact::Coded { codes, dictionary } => codes.held_bytes() + dictionary.held_bytes(),
+            Compact::Coded { codes, dictionary } => {
+                codes.as_ref().map_or(0, Narrow::held_bytes) + dictionary.held_bytes()
+            }
             Compact::Numbers { numbers, .. } => numbers.held_bytes(),
         }
     }

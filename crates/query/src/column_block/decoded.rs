@@ -1,7 +1,7 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
 use super::array_column::ArrayColumn;
-use super::compact::{Compact, CompactTimes};
+use super::compact::{Compact, CompactNumbers, CompactTimes};
 use super::path_column::PathColumn;
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{Group, Texts};
+use tamias_shred::{Group, Numbers, Texts};
 
 /// Keys, as documents spell them.
 pub(crate) type Path = Box<[Box<str>]>;
@@ -56,6 +56,8 @@ type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
 struct Paths {
     wide: Columns<Path, PathColumn>,
     compact: Columns<Path, Compact>,
+    /// How many characters texts have, of which there is no more where memory is short.
+    lengths: Columns<Path, CompactNumbers>,
 }
 
 /// The column of a path.
@@ -69,6 +71,13 @@ struct Kept<C> {
 struct Turns {
     made: u64,
     used: u64,
+}
+
+impl Turns {
+    /// Takes note of a turn in which it is used.
+    fn use_in(&mut self, turn: u64) {
+        self.used = self.used.max(turn);
+    }
 }
 
 /// A piece that is made at most once.
@@ -138,26 +147,52 @@ impl Paths {
         for (path, Kept { column, turns }) in &*lock(&self.compact) {
             act(*turns, column.held_bytes() + path_bytes(path));
         }
+        for (path, Kept { column, turns }) in &*lock(&self.lengths) {
+            act(*turns, column.held_bytes() + path_bytes(path));
+        }
+    }
+
+    /// How many characters the texts of a path have, if that was counted.
+    fn lengths(&self, path: &[Box<str>], turn: u64) -> Option<Arc<Numbers>> {
+        let of_wide = |kept: &mut Kept<PathColumn>| {
+            let lengths = kept.column.known_lengths()?.clone();
+            kept.turns.use_in(turn);
+            Some(lengths)
+        };
+        let counted = lock(&self.wide).get_mut(path).and_then(of_wide);
+        counted.or_else(|| Some(Arc::new(known(&self.lengths, path, turn)?.widened())))
     }
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> Paths {
-        Paths { wide: some_of(&self.wide, is_kept), compact: some_of(&self.compact, is_kept) }
+        Paths {
+            wide: some_of(&self.wide, is_kept),
+            compact: some_of(&self.compact, is_kept),
+            lengths: some_of(&self.lengths, is_kept),
+        }
     }
 
-    /// Each column in one way: in few bytes where that is possible.
+    /// Each column in one way: in few bytes where that is possible. Of texts by template whose lengths alone were asked for the lengths are kept.
     fn compacted(&self) -> Paths {
         let all = self.kept_if(&|_| true);
-        let mut compact = lock(&all.compact);
+        let (mut compact, mut lengths) = (lock(&all.compact), lock(&all.lengths));
         lock(&all.wide).retain(|path, Kept { column, turns }| {
+            let counted = column.known_lengths().and_then(|counted| CompactNumbers::of(counted));
+            let are_counted = counted.is_some();
+            if let Some(counted) = counted {
+                let kept = || Kept { column: Arc::new(counted), turns: *turns };
+                lengths.entry(path.clone()).or_insert_with(kept).turns.use_in(turns.used);
+            }
             if let Some(known) = compact.get_mut(path) {
-                known.turns.used = known.turns.used.max(turns.used);
+                known.turns.use_in(turns.used);
                 return false;
             }
-            let Some(column) = Compact::of(column) else { return true };
-            compact.insert(path.clone(), Kept { column: Arc::new(column), turns: *turns });
+            let Some(of_column) = Compact::of(column) else {
+                return !are_counted || !matches!(**column, PathColumn::Pieces(_));
+            };
+            compact.insert(path.clone(), Kept { column: Arc::new(of_column), turns: *turns });
             false
         });
-        drop(compact);
+        drop((compact, lengths));
         all
     }
 }
@@ -233,6 +268,11 @@ impl DecodedColumns {
         self.paths.get(path, turn)
     }
 
+    /// How many characters the texts at a path have, if that was counted for all rows.
+    pub(super) fn lengths(&self, path: &[Box<str>], turn: u64) -> Option<Arc<Numbers>> {
+        self.paths.lengths(path, turn)
+    }
+
     /// Keeps the column of a path. Where another thread was first, its column counts.
     pub(super) fn keep_column(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
         self.paths.keep(path, Arc::new(column), turn)
@@ -306,7 +346,8 @@ impl DecodedColumns {
     pub fn compacted(&self) -> DecodedColumns {
         // What was decoded of frames stays, and what was not is read again.
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
-        let mut all = self.with([self.paths.compacted(), self.partly.compacted()], frames, &|_| true);
+        let paths = [self.paths.compacted(), self.partly.compacted()];
+        let mut all = self.with(paths, frames, &|_| true);
         let Turns { made, used } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
         if all.compact_times.value.get().is_none() {
@@ -378,7 +419,7 @@ where
     Q: Eq + Hash + ?Sized,
 {
     lock(columns).get_mut(path).map(|kept| {
-        kept.turns.used = kept.turns.used.max(turn);
+        kept.turns.use_in(turn);
         kept.column.clone()
     })
 }

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, TextPath, Wanted,
+    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, Numbers, TextPath, Wanted,
 };
 use thiserror::Error;
 
@@ -406,6 +406,11 @@ impl ColumnBlock {
             AtRows::All(at) => self.keep(path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })
+    }
+
+    /// How many characters the texts at a path have, if that was counted before.
+    pub(crate) fn known_lengths(&self, path: &[Box<str>]) -> Option<Arc<Numbers>> {
+        self.decoded.lengths(path, self.turn)
     }
 
     /// Whether the values at a path are texts in pieces, which tell how long these are.

@@ -107,6 +107,17 @@ impl PathColumn {
         }
     }
 
+    /// How many characters the texts have, if that was counted.
+    pub(super) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
+        match self {
+            PathColumn::Coded(coded) => coded.known_lengths(),
+            PathColumn::Pieces(column) => {
+                column.known_coded().and_then(Coded::known_lengths).or_else(|| column.known_lengths())
+            }
+            PathColumn::Nothing | PathColumn::Numbers(_) | PathColumn::Mixed(_) | PathColumn::Unknown => None,
+        }
+    }
+
     /// The values by dictionary; none where there is nothing, or nothing known.
     pub(crate) fn coded(&self) -> Option<&Coded> {
         match self {

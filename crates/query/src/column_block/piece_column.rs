@@ -37,6 +37,11 @@ impl PieceColumn {
         self.coded.get_or_init(|| Coded::of_texts(self.put_together(None)))
     }
 
+    /// The same, if they were put together.
+    pub(super) fn known_coded(&self) -> Option<&Coded> {
+        self.coded.get()
+    }
+
     /// The texts of some rows, each once and in their order. None where those of all rows are there already, or had better be: when they are asked for
     /// again.
     pub(super) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
@@ -76,6 +81,11 @@ impl PieceColumn {
     /// How many characters the texts have.
     pub(crate) fn lengths(&self) -> Option<&Arc<Numbers>> {
         self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
+    }
+
+    /// The same, if they were counted.
+    pub(super) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
+        self.lengths.get()?.as_ref()
     }
 
     fn count_lengths(&self) -> Option<Numbers> {

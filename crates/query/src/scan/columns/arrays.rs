@@ -5,7 +5,7 @@
 
 use super::compile::{ColumnPlan, Unnest, bind_element, reads_document, slots_of, spelled};
 use super::evaluate::Evaluator;
-use super::of_array::{Array, Asked, OfArray};
+use super::of_array::{Array, Asked, OfArray, StandIn};
 use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;
 use crate::ast::Quantifier;
@@ -45,19 +45,43 @@ impl Evaluator<'_> {
 
     /// A new slot.
     fn stand_for(&mut self, of: OfArray) -> usize {
-        self.of_arrays.push(of);
-        self.columns.push(None);
+        self.stand_in(StandIn::OfArray(of), None)
+    }
+
+    fn stand_in(&mut self, stands_for: StandIn, column: Option<Arc<PathColumn>>) -> usize {
+        self.stand_ins.push(stands_for);
+        self.columns.push(column);
         self.columns.len() - 1
     }
 
-    /// Puts slots in place of what is asked of arrays. Beneath a lambda or `let`, locals are not those of a single lambda.
+    /// Puts slots in place of what is asked of arrays, and of how long texts are where that is known. Beneath a lambda or `let`, locals are not those of a single lambda.
     fn resolve(&mut self, expr: &mut Expr, is_outermost: bool) {
         if let Some(of) = self.asked(expr, is_outermost) {
             *expr = Expr::Slot(self.stand_for(of));
             return;
         }
+        if let Some((path, lengths)) = self.known_lengths(expr) {
+            let column = Arc::new(PathColumn::of_numbers(lengths, self.block.len()));
+            *expr = Expr::Slot(self.stand_in(StandIn::Lengths(path), Some(column)));
+            return;
+        }
         let is_outermost = is_outermost && !matches!(expr, Expr::Let(..) | Expr::Quantified { .. });
         expr.children_mut().into_iter().for_each(|child| self.resolve(child, is_outermost));
+    }
+
+    /// The path of texts of which an expression asks how long they are, where that was counted for this block.
+    fn known_lengths(&self, expr: &Expr) -> Option<(Path, Arc<Numbers>)> {
+        match expr {
+            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
+            {
+                [Expr::Slot(slot)] => {
+                    let path = self.paths.get(*slot)?;
+                    Some((path.clone(), self.block.stored()?.known_lengths(path)?))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn asked(&self, expr: &Expr, is_outermost: bool) -> Option<OfArray> {
@@ -132,24 +156,27 @@ impl Evaluator<'_> {
         found.iter().all(is_told).then_some(found)
     }
 
-    /// The first slot of what is asked of arrays.
-    fn first_of_arrays(&self) -> usize {
-        self.columns.len() - self.of_arrays.len()
+    /// The first slot that stands for no path.
+    fn first_stand_in(&self) -> usize {
+        self.columns.len() - self.stand_ins.len()
+    }
+
+    /// What a slot stands for, if that is asked of arrays.
+    fn of_array(&self, slot: usize) -> Option<&OfArray> {
+        match self.stand_ins.get(slot.checked_sub(self.first_stand_in())?)? {
+            StandIn::OfArray(of) => Some(of),
+            StandIn::Lengths(_) => None,
+        }
     }
 
     /// Whether a slot stands for what is asked of the arrays of events.
     pub(super) fn is_of_array(&self, slot: usize) -> bool {
-        let of = slot.checked_sub(self.first_of_arrays()).and_then(|number| self.of_arrays.get(number));
-        of.is_some_and(|of| !matches!(of.asked, Asked::Each(_)))
+        self.of_array(slot).is_some_and(|of| !matches!(of.asked, Asked::Each(_)))
     }
 
     /// The column of such a slot; none where columns cannot tell it after all.
     pub(super) fn column_of_array(&mut self, slot: usize) -> Result<Option<Arc<PathColumn>>, ColumnError> {
-        let number = slot.checked_sub(self.first_of_arrays());
-        let Some(OfArray { array, asked }) = number.and_then(|number| self.of_arrays.get(number)).cloned()
-        else {
-            return Ok(None);
-        };
+        let Some(OfArray { array, asked }) = self.of_array(slot).cloned() else { return Ok(None) };
         let Some(block) = self.block.stored() else { return Ok(None) };
         let of = block.arrays(&array.path, array.at)?;
         Ok(match asked {
@@ -208,9 +235,9 @@ impl Evaluator<'_> {
             return Ok(None);
         }
         self.repeat(&of.origins);
-        let first = self.first_of_arrays();
-        for (number, OfArray { asked, .. }) in self.of_arrays.iter().enumerate() {
-            let Asked::Each(below) = asked else { continue };
+        let first = self.first_stand_in();
+        for (number, stand_in) in self.stand_ins.iter().enumerate() {
+            let StandIn::OfArray(OfArray { asked: Asked::Each(below), .. }) = stand_in else { continue };
             let column = block.in_elements(&array.path, array.at, below)?;
             if matches!(*column, PathColumn::Unknown) {
                 return Ok(None);
@@ -224,9 +251,13 @@ impl Evaluator<'_> {
         Ok(Some(row(events.start)..row(events.end)))
     }
 
-    /// What slots for arrays stand for, as paths are written.
-    pub(super) fn array_names(&self) -> impl Iterator<Item = String> {
-        self.of_arrays.iter().flat_map(|OfArray { array, asked }| {
+    /// What slots stand for beside paths, as paths are written.
+    pub(super) fn stand_in_names(&self) -> impl Iterator<Item = String> {
+        self.stand_ins.iter().flat_map(|stand_in| {
+            let OfArray { array, asked } = match stand_in {
+                StandIn::OfArray(of) => of,
+                StandIn::Lengths(path) => return vec![path.join(".")],
+            };
             let below: &[Path] = match asked {
                 Asked::Length => &[],
                 Asked::Nth { below, .. } | Asked::Each(below) => std::slice::from_ref(below),

@@ -2,7 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, reads_document, slots_of};
-use super::of_array::OfArray;
+use super::of_array::StandIn;
 use super::of_block::BlockColumns;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
@@ -28,7 +28,7 @@ pub(super) struct Evaluator<'b> {
     /// For each slot: those of paths come first, then those of the elements that are unnested, then those of arrays.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
     /// What the last slots stand for.
-    pub(super) of_arrays: Vec<OfArray>,
+    pub(super) stand_ins: Vec<StandIn>,
     pub(super) times: Times<'b>,
     control: &'b Control,
     /// Whether what in an expression can be made a column is one: there is no more to be had.
@@ -67,7 +67,7 @@ impl<'b> Evaluator<'b> {
             block,
             paths,
             columns,
-            of_arrays: Vec::new(),
+            stand_ins: Vec::new(),
             times,
             control,
             is_flat: false,
@@ -155,7 +155,13 @@ impl<'b> Evaluator<'b> {
     /// The paths of the columns that were loaded and have something, with dots between keys.
     pub(super) fn names(&self) -> Vec<String> {
         let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
-        loaded.map(|(_, path)| path.join(".")).chain(self.array_names()).collect()
+        let mut names: Vec<String> = loaded.map(|(_, path)| path.join(".")).collect();
+        for name in self.stand_in_names() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// Why something could not be read on the way: what was evaluated does not count then.

@@ -19,6 +19,14 @@ pub(super) struct OfArray {
     pub(super) asked: Asked,
 }
 
+/// What a slot stands for beside a path.
+#[derive(Clone, Debug)]
+pub(super) enum StandIn {
+    OfArray(OfArray),
+    /// How long the texts at a path are, which was counted before.
+    Lengths(Path),
+}
+
 /// What is asked of arrays.
 #[derive(Clone, Debug)]
 pub(super) enum Asked {
@@ -32,7 +40,7 @@ pub(super) enum Asked {
     Quantified { quantifier: Quantifier, condition: Expr, below: Vec<Path> },
 }
 
-/// Whether an expression asks something of arrays that columns may tell.
+/// Whether an expression asks something of arrays that columns may tell, or how long texts are.
 pub(super) fn asks_of_arrays(expr: &Expr) -> bool {
     match expr {
         Expr::Quantified { .. } | Expr::Element(..) => true,

@@ -504,6 +504,9 @@ impl Block for Timed<Arc<dyn Block>> {
     fn statistics(&self) -> Option<&[u8]> {
         self.of.statistics()
     }
+    fn filter(&self) -> Option<&[u8]> {
+        self.of.filter()
+    }
     fn statistics_with_deleted(&self) -> Option<&[u8]> {
         self.of.statistics_with_deleted()
     }

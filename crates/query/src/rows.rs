@@ -80,9 +80,7 @@ impl Rows {
         let control = Arc::new(Control::new(&plan, options, cache));
         let worker = Worker::new(&plan, &control);
         let source = source.map(|mut source| {
-            if let Some(interest) = worker.interest(&plan, &control) {
-                source.expect(interest);
-            }
+            source.expect(worker.interest(&plan, &control));
             control.profile.source(source)
         });
         let outputs = outputs(&plan);

@@ -51,8 +51,12 @@ pub trait Block: Send + Sync {
     fn places(&self) -> Option<Arc<Places>> {
         None
     }
-    /// The block's statistics, as [`collect_statistics`](crate::collect_statistics) wrote them; `None` if there are none.
+    /// The block's statistics, as [`collect_statistics`](crate::collect_statistics) wrote them, or [without their filter](crate::split_statistics); `None` if there are none.
     fn statistics(&self) -> Option<&[u8]>;
+    /// The filter of statistics that are without. Only called where a query asks it. `None` if it cannot be read: then nothing is known of it.
+    fn filter(&self) -> Option<&[u8]> {
+        None
+    }
     /// Where [`statistics`](Block::statistics) has none: those of these events and others that were deleted. They tell which events cannot pass, and no
     /// values.
     fn statistics_with_deleted(&self) -> Option<&[u8]> {
@@ -79,11 +83,13 @@ pub trait Source: Send {
     }
 }
 
-/// What a query will read of blocks in columns, as far as it is known in advance.
+/// What a query will read of blocks, as far as it is known in advance.
 pub struct Interest {
     pub(crate) paths: Vec<Path>,
     pub(crate) reads_times: bool,
     pub(crate) reads_statistics: bool,
+    pub(crate) reads_documents: bool,
+    pub(crate) reads_all: bool,
     pub(crate) may_pass: BlockTest,
 }
 
@@ -94,6 +100,21 @@ impl Interest {
     /// The frames that will be read of a block, as far as that is known, in ascending order.
     pub fn frames_of(&self, columns: &ColumnBlock) -> Vec<u32> {
         columns.frames_at(&self.paths, self.reads_times)
+    }
+
+    /// Whether anything is read of blocks, as far as that is known: statistics or columns.
+    pub fn reads_blocks(&self) -> bool {
+        self.reads_documents || self.reads_statistics || self.reads_times || !self.paths.is_empty()
+    }
+
+    /// Whether all blocks are read, in any case: there is no limit that the first of them may reach.
+    pub fn reads_all(&self) -> bool {
+        self.reads_all
+    }
+
+    /// Whether documents are read of each block in which events may pass, and so all columns.
+    pub fn reads_documents(&self) -> bool {
+        self.reads_documents
     }
 
     /// Whether statistics are read before a block is opened.

@@ -100,7 +100,8 @@ impl OwnedDocuments {
     }
 }
 
-/// The name of the part that holds the statistics of a block.
+/// The name of the part that holds the statistics of a block. Parts of a block in columns whose names begin with it and a full stop are statistics too: of a damaged one nothing is lost
+/// but time, and they stand apart from what is read of most blocks.
 pub const STATISTICS_PART: &str = part::STATISTICS;
 
 /// A part of a block in columns. The store adds a checksum, and finds the part by its name.
@@ -192,6 +193,11 @@ pub trait Codec: Send + Sync {
     /// these are [collected](Codec::collect) from the documents.
     fn encode(&self, _times: Times<'_>, _documents: Documents<'_>) -> Option<Vec<NamedPart>> {
         None
+    }
+
+    /// Whether a part of a block in columns is read before others are chosen: those of all blocks of a segment stand side by side, next to the statistics.
+    fn is_read_first(&self, _part: &str) -> bool {
+        false
     }
 
     /// Decodes the times of a block that [`encode`](Codec::encode) made, reading only the parts needed.

@@ -182,6 +182,10 @@ impl Found {
         names: &[String],
     ) -> Result<Option<&Manifest>, OpenError> {
         if let (Some(manifest), true) = (self.whole.values().next(), self.whole.len() == 1) {
+            // Where one of its files is here those of other stores do not count, and need not be looked into.
+            if matches!(is_at_home(directory, manifest), Ok(true)) {
+                return Ok(Some(manifest));
+            }
             return match self.of_another_store(directory, names, manifest)? {
                 Some(other) if manifest.names().next().is_none() => Err(OpenError::ForeignFiles {
                     file: directory.path(&other),

@@ -102,7 +102,7 @@ pub use removal::{Removed, Retention};
 pub use repair::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 pub use request::{DELETED_MAX, Reply, Request, RequestError, RequestProgress};
 pub use scrub::Scrub;
-pub use segment::{Block, ColumnBlock};
+pub use segment::{Block, ColumnBlock, Expected};
 pub use settings::{Settings, WhenFull};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;

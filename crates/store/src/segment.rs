@@ -2,6 +2,7 @@
 
 mod block;
 mod column_block;
+mod expected;
 mod keys;
 mod loaded;
 mod maker;
@@ -12,6 +13,7 @@ mod writer;
 
 pub use block::Block;
 pub use column_block::ColumnBlock;
+pub use expected::Expected;
 pub(crate) use numbers::Numbers;
 pub(crate) use reader::{Beside, Environment, Segment};
 pub(crate) use salvage::Salvaged;

@@ -168,6 +168,8 @@ impl Snapshot {
             direction,
             pending: BinaryHeap::new(),
             skip: false,
+            reads_first: false,
+            has_waited: false,
             begun: false,
             ended: false,
             left_out: Vec::new(),
@@ -217,6 +219,8 @@ pub struct Groups {
     direction: Direction,
     pending: BinaryHeap<Pending>,
     skip: bool,
+    reads_first: bool,
+    has_waited: bool,
     begun: bool,
     ended: bool,
     left_out: Vec<Damage>,
@@ -265,6 +269,17 @@ impl Groups {
     pub fn skip_damaged(mut self) -> Groups {
         self.skip = true;
         self
+    }
+
+    /// Tells that all segments from now on are read, and not only looked into: the system is asked for what is [read first](crate::Codec::is_read_first) of blocks in columns, and their
+    /// statistics, together with the index, and for much of a file at a time where its blocks are text.
+    pub fn expect_first(&mut self) {
+        self.reads_first = true;
+    }
+
+    /// Whether one that was opened since then had to be waited for.
+    pub fn has_waited(&self) -> bool {
+        self.has_waited
     }
 
     /// What was left out so far, everything once the scan has ended.
@@ -343,7 +358,14 @@ impl Groups {
             let Some(Pending { far, item, .. }) = self.pending.pop() else { return Ok(None) };
             let block = match item {
                 Item::Segment(segment) => {
-                    match segment.load() {
+                    let loaded = match self.reads_first {
+                        true => segment.load_to_read(self.has_waited).map(|(loaded, waited)| {
+                            self.has_waited = waited;
+                            loaded
+                        }),
+                        false => segment.load(),
+                    };
+                    match loaded {
                         Ok(loaded) => self.enter(segment, loaded.index()),
                         Err(error) => self.pass(error)?,
                     }

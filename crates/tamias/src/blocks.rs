@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use tamias_query::{
     Block, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, SourceError, Times,
 };
-use tamias_store::{BlockId, Key, OwnedTimes, Parts};
+use tamias_store::{BlockId, Expected, Key, OwnedTimes, Parts};
 
 use crate::codec;
 use crate::column_cache::{Cached, Turn};
@@ -17,13 +17,13 @@ use crate::{LeftOut, ReadError};
 /// A block as the query engine sees it, and once more if it is in columns.
 pub(crate) type SharedBlock = (Arc<dyn Block>, Option<Arc<StoredColumns>>);
 
-/// Hands a block of the store to the query engine. What it is known by goes to `turn`, damage to `left_out` if the query goes past it, and whether a query
-/// opens it to `openings`.
+/// Hands a block of the store to the query engine. What it is known by goes to `turn`, damage to `left_out` if the query goes past it, and what the query
+/// uses of it to `uses`.
 pub(crate) fn share(
     block: tamias_store::Block,
     turn: &Turn,
     left_out: Option<&LeftOut>,
-    openings: &Arc<AtomicUsize>,
+    uses: &Arc<Uses>,
 ) -> SharedBlock {
     let left_out = left_out.cloned();
     let columns = match block.columns_of_all() {
@@ -38,7 +38,7 @@ pub(crate) fn share(
         Some((parts, deleted)) => {
             let mut columns = StoredColumns::new(block, parts, turn, left_out);
             columns.deleted = deleted;
-            columns.openings = openings.clone();
+            columns.uses = uses.clone();
             let columns = Arc::new(columns);
             (columns.clone(), Some(columns))
         }
@@ -134,29 +134,67 @@ pub(crate) struct StoredColumns {
     /// The times of what stays, where events are deleted.
     times: OnceLock<OwnedTimes>,
     left_out: Option<LeftOut>,
-    /// How many blocks of its source a query has opened, and whether it is one of them.
-    openings: Arc<AtomicUsize>,
+    /// What is used of the blocks of its source, and whether it is among those that were opened, and whose filter was asked.
+    uses: Arc<Uses>,
     is_opened: AtomicBool,
+    is_filter_asked: AtomicBool,
+}
+
+/// What a query has used so far of blocks in columns.
+#[derive(Default)]
+pub(crate) struct Uses {
+    openings: AtomicUsize,
+    filters: AtomicUsize,
+    /// How many frames were read, and how many parts the blocks have of which these are.
+    frames: AtomicUsize,
+    parts: AtomicUsize,
+}
+
+impl Uses {
+    /// How many blocks it has opened.
+    pub(crate) fn openings(&self) -> usize {
+        self.openings.load(Relaxed)
+    }
+
+    /// Of how many it has asked the filter.
+    pub(crate) fn filters(&self) -> usize {
+        self.filters.load(Relaxed)
+    }
+
+    /// Whether nearly all columns of a block are read, as where documents are put together: of small blocks a quarter of the parts are no columns.
+    pub(crate) fn are_all_columns(&self) -> bool {
+        let frames = self.frames.load(Relaxed);
+        frames > 0 && 4 * frames >= 3 * self.parts.load(Relaxed)
+    }
 }
 
 /// Reads frames as parts of a block.
-struct PartFrames(tamias_store::ColumnBlock);
+struct PartFrames {
+    block: tamias_store::ColumnBlock,
+    uses: Arc<Uses>,
+    /// Whether one was read.
+    is_read: AtomicBool,
+}
 
 impl ReadFrame for PartFrames {
     fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
-        match self.0.part(&codec::frame_name(number)) {
+        self.uses.frames.fetch_add(1, Relaxed);
+        if !self.is_read.swap(true, Relaxed) {
+            self.uses.parts.fetch_add(self.block.part_count(), Relaxed);
+        }
+        match self.block.part(&codec::frame_name(number)) {
             Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(tamias_store::ReadError::Damaged(self.0.damage("it lacks a frame")).into()),
+            Ok(None) => Err(tamias_store::ReadError::Damaged(self.block.damage("it lacks a frame")).into()),
             Err(error) => Err(error.into()),
         }
     }
 
     fn times_fit(&self, times: Times<'_>) -> bool {
-        self.0.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
+        self.block.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
     }
 
     fn documents_fit(&self, documents: Documents<'_>) -> bool {
-        self.0.documents_fit(tamias_store::Documents { bytes: documents.bytes, ends: documents.ends })
+        self.block.documents_fit(tamias_store::Documents { bytes: documents.bytes, ends: documents.ends })
     }
 }
 
@@ -175,8 +213,9 @@ impl StoredColumns {
             deleted: Vec::new(),
             times: OnceLock::new(),
             left_out,
-            openings: Arc::default(),
+            uses: Arc::default(),
             is_opened: AtomicBool::new(false),
+            is_filter_asked: AtomicBool::new(false),
         }
     }
 
@@ -215,33 +254,44 @@ impl StoredColumns {
         }
     }
 
-    /// Whether what is read of it first need not be waited for, as far as is known. Two parts that lie far apart are asked for, since an answer may be wrong where the
+    /// Whether its columns need not be waited for, as far as is known. Two parts that lie apart are asked for, since an answer may be wrong where the
     /// processor was taken away meanwhile.
     pub(crate) fn is_at_hand(&self) -> bool {
-        let is_in_memory = |part: &str| self.parts.is_in_memory(part);
-        self.kept.cached.decoded().is_some()
-            || [codec::DIRECTORY, codec::STATISTICS].into_iter().any(is_in_memory)
+        self.kept.cached.decoded().is_some() || self.parts.is_in_memory()
     }
 
-    /// Asks the medium for what is read first, unless it was read before: the directory only if columns are read, too.
-    pub(crate) fn ask_for_first(&self, interest: &Interest, reads_columns: bool) {
+    /// What is read first of it, unless it was read before: the directory only if columns are read, too, and the filter only if it is asked.
+    pub(crate) fn expect_first(
+        &self,
+        expected: &mut Expected,
+        interest: &Interest,
+        columns: bool,
+        filter: bool,
+    ) {
         if self.kept.cached.decoded().is_some() {
             return;
         }
-        let directory = reads_columns.then_some(codec::DIRECTORY);
-        let statistics = interest.reads_statistics().then_some(codec::STATISTICS);
-        let names: Vec<String> = directory.into_iter().chain(statistics).map(str::to_owned).collect();
-        self.parts.expect(&names);
+        let statistics = interest.reads_statistics();
+        expected.add(&self.parts, &|name| match name {
+            codec::DIRECTORY => columns,
+            codec::STATISTICS => statistics,
+            codec::FILTER => statistics && filter,
+            _ => false,
+        });
     }
 
-    /// Asks the medium for the columns that are read, if events may pass.
-    pub(crate) fn ask_for_columns(&self, interest: &mut Interest) {
+    /// The columns that are read, if events may pass.
+    pub(crate) fn expect_columns(&self, expected: &mut Expected, interest: &mut Interest) {
         // What cannot be read is told when it is needed.
-        if interest.may_pass(self)
-            && let Ok(columns) = self.opened()
-        {
+        if !interest.may_pass(self) {
+            return;
+        }
+        if interest.reads_documents() || self.uses.are_all_columns() {
+            expected.add(&self.parts, &|name| codec::frame_of(name).is_some());
+        } else if let Ok(columns) = self.opened() {
             let frames = interest.frames_of(columns);
-            self.parts.expect(&frames.into_iter().map(codec::frame_name).collect::<Vec<_>>());
+            let is_read = |frame| frames.binary_search(&frame).is_ok();
+            expected.add(&self.parts, &|name| codec::frame_of(name).is_some_and(is_read));
         }
     }
 
@@ -252,7 +302,7 @@ impl StoredColumns {
 
     fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
         if !self.is_opened.swap(true, Relaxed) {
-            self.openings.fetch_add(1, Relaxed);
+            self.uses.openings.fetch_add(1, Relaxed);
         }
         self.opened()
     }
@@ -261,7 +311,8 @@ impl StoredColumns {
         if let Some(columns) = self.columns.get() {
             return Ok(columns);
         }
-        let frames = Box::new(PartFrames(self.parts.clone()));
+        let (block, uses) = (self.parts.clone(), self.uses.clone());
+        let frames = Box::new(PartFrames { block, uses, is_read: AtomicBool::new(false) });
         let columns = match self.kept.cached.decoded() {
             Some(decoded) => ColumnBlock::sharing(decoded, frames),
             None => {
@@ -359,6 +410,13 @@ impl Block for StoredColumns {
 
     fn statistics(&self) -> Option<&[u8]> {
         self.deleted.is_empty().then(|| self.statistics_of_all())
+    }
+
+    fn filter(&self) -> Option<&[u8]> {
+        if !self.is_filter_asked.swap(true, Relaxed) {
+            self.uses.filters.fetch_add(1, Relaxed);
+        }
+        Some(self.kept.cached.filter(|| self.parts.part(codec::FILTER).ok().flatten().unwrap_or_default()))
     }
 
     fn statistics_with_deleted(&self) -> Option<&[u8]> {

@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tamias_query::SplitStatistics;
 use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover};
 use tamias_store::{
     BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError,
@@ -13,8 +14,11 @@ use tamias_store::{
 /// The part that describes the content of the frames.
 pub(crate) const DIRECTORY: &str = "directory";
 
-/// The statistics, as messages call them.
+/// The statistics but for their filter.
 pub(crate) const STATISTICS: &str = tamias_store::STATISTICS_PART;
+
+/// The filter of the statistics: most of them, and seldom asked.
+pub(crate) const FILTER: &str = "summary.filter";
 
 /// The beginning of the names of frames.
 const FRAME: &str = "frame.";
@@ -22,6 +26,11 @@ const FRAME: &str = "frame.";
 /// The name of the part that holds a frame.
 pub(crate) fn frame_name(frame: u32) -> String {
     format!("{FRAME}{frame}")
+}
+
+/// The number of the frame that a part of this name holds.
+pub(crate) fn frame_of(part: &str) -> Option<u32> {
+    part.strip_prefix(FRAME)?.parse().ok()
 }
 
 /// A segment is made by two threads; each reuses an encoder with its memory: about twice the bytes of a group, 64 MiB at most.
@@ -88,9 +97,15 @@ impl Codec for ShreddedBlocks {
         let frames = (0..).zip(encoded.frames);
         let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
         let directory = NamedPart { name: DIRECTORY.to_owned(), bytes: encoded.directory };
-        let statistics = tamias_query::pack_statistics(statistics);
+        let SplitStatistics { statistics, filter } = tamias_query::split_statistics(statistics);
         let statistics = NamedPart { name: STATISTICS.to_owned(), bytes: statistics };
-        Some([directory].into_iter().chain(frames).chain([statistics]).collect())
+        let filter = NamedPart { name: FILTER.to_owned(), bytes: filter };
+        let filter = Some(filter).filter(|filter| !filter.bytes.is_empty());
+        Some([directory].into_iter().chain(frames).chain(filter).chain([statistics]).collect())
+    }
+
+    fn is_read_first(&self, part: &str) -> bool {
+        part == DIRECTORY
     }
 
     fn times(&self, parts: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
@@ -124,7 +139,7 @@ impl Codec for ShreddedBlocks {
     }
 
     fn holds(&self, parts: &dyn Parts, part: &str) -> Vec<String> {
-        let frame = part.strip_prefix(FRAME).and_then(|number| number.parse().ok());
+        let frame = frame_of(part);
         let directory = frame.and_then(|_| parts.part(DIRECTORY).ok().flatten());
         let group = directory.and_then(|directory| Group::open(&directory).ok());
         let (Some(frame), Some(group)) = (frame, group) else { return Vec::new() };
@@ -149,10 +164,14 @@ impl Codec for ShreddedBlocks {
                 what: what.to_owned(),
             });
         }
+        let filter = columns.map(|parts| parts.part(FILTER)).transpose()?.flatten().unwrap_or_default();
+        let told = tamias_query::join_statistics(statistics, &filter).and_then(|statistics| {
+            tamias_query::statistics_texts(documents.bytes, documents.ends, &statistics).ok()
+        });
         // What is wrong with statistics may say what was to be forgotten.
-        match tamias_query::statistics_texts(documents.bytes, documents.ends, statistics) {
-            Ok(found) => texts.texts += found,
-            Err(_) => {
+        match told {
+            Some(found) => texts.texts += found,
+            None => {
                 let (part, what) = (STATISTICS.to_owned(), "its statistics tell something".to_owned());
                 texts.stray.get_or_insert(Stray { part, what });
             }
@@ -163,7 +182,7 @@ impl Codec for ShreddedBlocks {
     fn unknown_part<'n>(&self, parts: &dyn Parts, names: &[&'n str]) -> Result<Option<&'n str>, DecodeError> {
         let frames = open(parts)?.frames();
         let own: HashSet<String> = (0..frames as u32).map(frame_name).collect();
-        Ok(names.iter().copied().find(|name| *name != DIRECTORY && !own.contains(*name)))
+        Ok(names.iter().copied().find(|name| ![DIRECTORY, FILTER].contains(name) && !own.contains(*name)))
     }
 
     fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {

@@ -61,6 +61,8 @@ struct Entry {
 pub(crate) struct Cached {
     decoded: Mutex<Option<Arc<DecodedColumns>>>,
     statistics: OnceLock<Vec<u8>>,
+    /// The filter of the statistics, where it is apart.
+    filter: OnceLock<Vec<u8>>,
     /// How many single documents were asked for.
     points: AtomicUsize,
     /// Of a block of text.
@@ -94,6 +96,11 @@ impl Cached {
         self.statistics.get_or_init(read)
     }
 
+    /// The filter of the statistics, which is read if it is not there.
+    pub(crate) fn filter(&self, read: impl FnOnce() -> Vec<u8>) -> &[u8] {
+        self.filter.get_or_init(read)
+    }
+
     /// Counts a single document that is asked for, of a block of so many events: whether so many were that all of them had better be put together, and
     /// kept.
     pub(crate) fn ask_for_document(&self, events: usize) -> bool {
@@ -104,6 +111,7 @@ impl Cached {
     pub(crate) fn is_empty(&self) -> bool {
         lock(&self.decoded).is_none()
             && self.statistics.get().is_none()
+            && self.filter.get().is_none()
             && self.points.load(Relaxed) == 0
             && self.places.held_bytes() == 0
     }
@@ -115,7 +123,8 @@ impl Cached {
 
     fn held_bytes(&self) -> usize {
         let decoded = lock(&self.decoded).as_ref().map_or(0, |decoded| decoded.held_bytes());
-        let statistics = self.statistics.get().map_or(0, Vec::capacity);
+        let statistics: usize =
+            [&self.statistics, &self.filter].into_iter().filter_map(OnceLock::get).map(Vec::capacity).sum();
         decoded + statistics + self.places.held_bytes() + size_of::<Entry>() + size_of::<Cached>()
     }
 }
@@ -158,7 +167,8 @@ impl Turn {
         }
         let mut entries = lock(entries);
         if is_compact && !entries.has_room(id, bytes, *bytes_max) {
-            entries.compact(bytes_max - bytes_max / REPLACED_SHARE);
+            let room = bytes_max.saturating_sub(bytes);
+            entries.compact(room.min(bytes_max - bytes_max / REPLACED_SHARE));
         }
         if !entries.has_room(id, bytes, *bytes_max)
             && entries.made_room < self.number

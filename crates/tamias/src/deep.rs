@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Instant, check_statistics};
-use tamias_store::{Block, Direction, Times};
+use tamias_query::{Instant, check_statistics, join_statistics};
+use tamias_store::{Block, Direction, Parts, Times};
 
+use crate::codec::FILTER;
 use crate::damage::instant;
 use crate::{EventId, ReadError, Store};
 
@@ -104,8 +105,23 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
         let id = id.map_or(String::new(), |id| id.to_string());
         return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
     }
-    let Some(statistics) = block.statistics() else { return Ok(None) };
-    let checked = check_statistics(documents.bytes, documents.ends, statistics);
+    let Some(statistics) = block.statistics().filter(|statistics| !statistics.is_empty()) else {
+        return Ok(None);
+    };
+    // One that is damaged is not relied on.
+    let filter = match block.columns().map(|parts| parts.part(FILTER)) {
+        Some(Ok(filter)) => filter,
+        None | Some(Err(tamias_store::ReadError::Damaged(_))) => None,
+        Some(Err(error)) => return Err(error),
+    };
+    let joined =
+        filter.map_or_else(|| Some(statistics.to_vec()), |filter| join_statistics(statistics, &filter));
+    let Some(joined) = joined else {
+        return Ok(Some(
+            "its statistics are false: their filter is not the one that they tell of".to_owned(),
+        ));
+    };
+    let checked = check_statistics(documents.bytes, documents.ends, &joined);
     Ok(checked.err().map(|error| format!("its statistics are false: {error}")))
 }
 

@@ -1,12 +1,11 @@
 //! The groups of blocks that a query reads of a snapshot, in their order.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tamias_query::SourceError;
 use tamias_store::Groups;
 
-use crate::blocks::{SharedBlock, StoredColumns, share};
+use crate::blocks::{SharedBlock, StoredColumns, Uses, share};
 use crate::column_cache::Turn;
 use crate::{LeftOut, ReadError};
 
@@ -18,13 +17,12 @@ pub(crate) struct GroupReader {
     groups: Groups,
     turn: Turn,
     left_out: Option<LeftOut>,
-    /// How many of the blocks in columns a query has opened.
-    openings: Arc<AtomicUsize>,
+    uses: Arc<Uses>,
 }
 
 impl GroupReader {
     pub(crate) fn new(groups: Groups, turn: Turn) -> GroupReader {
-        GroupReader { groups, turn, left_out: None, openings: Arc::default() }
+        GroupReader { groups, turn, left_out: None, uses: Arc::default() }
     }
 
     /// The same without the damaged blocks, which `left_out` will tell of.
@@ -37,20 +35,30 @@ impl GroupReader {
         self.left_out.is_some()
     }
 
-    /// How many of the blocks in columns a query has opened so far.
-    pub(crate) fn openings(&self) -> usize {
-        self.openings.load(Relaxed)
+    /// Asks the medium for what is read first of each segment together with its index.
+    pub(crate) fn expect_first(&mut self) {
+        self.groups.expect_first();
+    }
+
+    /// Whether a segment was opened so that had to be waited for.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.groups.has_waited()
+    }
+
+    /// What the query has used so far.
+    pub(crate) fn uses(&self) -> &Uses {
+        &self.uses
     }
 
     /// The next group; `None` after the last.
     pub(crate) fn read(&mut self) -> Result<Option<Group>, SourceError> {
         let told = self.groups.left_out().len();
         let group = self.groups.next().transpose().map_err(ReadError::of_store)?;
-        let GroupReader { groups, turn, left_out, openings } = self;
+        let GroupReader { groups, turn, left_out, uses } = self;
         if let Some(left_out) = left_out {
             groups.left_out().iter().skip(told).for_each(|damage| left_out.add(damage.clone()));
         }
-        let shared = |block| share(block, turn, left_out.as_ref(), openings);
+        let shared = |block| share(block, turn, left_out.as_ref(), uses);
         Ok(group.map(|blocks| blocks.into_iter().map(shared).collect()))
     }
 }

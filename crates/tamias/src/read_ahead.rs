@@ -3,7 +3,6 @@
 //! A medium takes some tenths of a millisecond for each request, and many at once. So the thread asks for what is read of many blocks before the first of them is
 //! needed, in two steps, since only statistics and directories tell which frames that is. It evaluates nothing but what decides on that.
 
-use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -11,11 +10,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use tamias_query::{Interest, SourceError};
+use tamias_store::Expected;
 
+use crate::blocks::StoredColumns;
 use crate::groups::{Group, GroupReader, in_columns};
 
 /// So many groups are ahead at most.
 const GROUPS_MAX: usize = 16;
+
+/// Of so many their columns are asked for together, before the query gets the first.
+const GROUPS_TOGETHER: usize = 4;
 
 /// What the thread is called.
 const NAME: &str = "tamias-ahead";
@@ -28,14 +32,16 @@ pub(crate) struct ReadAhead {
     /// How many groups the thread may read that were not taken yet.
     permitted: usize,
     taken: Arc<AtomicUsize>,
+    /// Whether all groups are read in any case.
+    reads_all: bool,
     /// Whether nobody wants what the thread still may read.
     is_over: Arc<AtomicBool>,
 }
 
 /// The ends of the channels that the query has.
 struct Ends {
-    /// Each lets the thread read one group more.
-    permits: Sender<()>,
+    /// How many groups more the thread may read.
+    permits: Sender<usize>,
     groups: Receiver<Result<Option<Group>, SourceError>>,
 }
 
@@ -46,6 +52,7 @@ impl ReadAhead {
         interest: Interest,
         taken: usize,
     ) -> Result<ReadAhead, Box<(GroupReader, Interest)>> {
+        let reads_all = interest.reads_all();
         let (permits, permitted) = mpsc::channel();
         let (read, ends) = mpsc::channel();
         let (hand, handed) = mpsc::channel::<Box<(GroupReader, Interest)>>();
@@ -63,16 +70,32 @@ impl ReadAhead {
         // The thread waits for it.
         let _ = hand.send(work);
         let ends = Some(Ends { permits, groups: ends });
-        Ok(ReadAhead { ends, thread: Some(thread), permitted: 0, taken, is_over })
+        let mut ahead = ReadAhead { ends, thread: Some(thread), permitted: 0, taken, reads_all, is_over };
+        if reads_all {
+            ahead.permit();
+        }
+        Ok(ahead)
     }
 
-    /// The next group. Some more are read ahead: no more than twice as many as were taken, since a limit may spare the others.
-    pub(crate) fn next(&mut self) -> Result<Option<Group>, SourceError> {
-        let wanted = GROUPS_MAX.min(2 * self.taken.fetch_add(1, Relaxed)).max(1);
-        let Some(Ends { permits, groups }) = &self.ends else { return Ok(None) };
-        while self.permitted < wanted && permits.send(()).is_ok() {
-            self.permitted += 1;
+    /// Lets the thread read some groups more, unless it has many to read: no more than twice as many as were taken, where a limit may spare the others. Half of them at
+    /// once, so that what lies side by side is asked for together.
+    fn permit(&mut self) {
+        let taken = self.taken.load(Relaxed);
+        let wanted = if self.reads_all { GROUPS_MAX } else { GROUPS_MAX.min(2 * taken).max(1) };
+        let Some(Ends { permits, .. }) = &self.ends else { return };
+        if let more @ 1.. = wanted.saturating_sub(self.permitted)
+            && self.permitted <= wanted / 2
+            && permits.send(more).is_ok()
+        {
+            self.permitted += more;
         }
+    }
+
+    /// The next group.
+    pub(crate) fn next(&mut self) -> Result<Option<Group>, SourceError> {
+        self.taken.fetch_add(1, Relaxed);
+        self.permit();
+        let Some(Ends { groups, .. }) = &self.ends else { return Ok(None) };
         match groups.recv() {
             Ok(group) => {
                 self.permitted -= 1;
@@ -111,50 +134,78 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads a group for each permit, and those of the permits that come together side by side.
-    fn run(mut self, permits: &Receiver<()>, read: &Sender<Result<Option<Group>, SourceError>>) {
-        while permits.recv().is_ok() && !self.is_over.load(Relaxed) {
-            let mut groups = VecDeque::from([self.first()]);
-            while !self.is_over.load(Relaxed) && permits.try_recv().is_ok() {
-                groups.push_back(self.first());
-            }
-            for group in groups {
-                if self.is_over.load(Relaxed) {
-                    return;
+    /// Reads as many groups as it is permitted at once side by side.
+    fn run(mut self, permits: &Receiver<usize>, read: &Sender<Result<Option<Group>, SourceError>>) {
+        while let Ok(permitted) = permits.recv() {
+            let permitted = permitted.saturating_add(permits.try_iter().sum());
+            let mut groups = self.read(permitted);
+            self.expect_first(&groups);
+            while !groups.is_empty() {
+                let rest = groups.split_off(groups.len().min(GROUPS_TOGETHER));
+                self.expect_rest(&groups);
+                for group in groups {
+                    if self.is_over.load(Relaxed) || read.send(group).is_err() {
+                        return;
+                    }
                 }
-                self.rest(&group);
-                if read.send(group).is_err() {
-                    return;
-                }
+                groups = rest;
             }
         }
     }
 
-    /// Whether columns are read at all, and not mostly statistics.
+    /// So many groups, fewer where they end or cannot be read.
+    fn read(&mut self, permitted: usize) -> Vec<Result<Option<Group>, SourceError>> {
+        let mut groups = Vec::new();
+        while groups.len() < permitted && !self.is_over.load(Relaxed) {
+            let group = self.groups.read();
+            let is_last = !matches!(group, Ok(Some(_)));
+            groups.push(group);
+            if is_last {
+                break;
+            }
+        }
+        groups
+    }
+
+    /// Whether columns are read, and not mostly statistics. While the query is at its first group that is not known, and taken for granted.
     fn reads_columns(&self) -> bool {
-        2 * self.groups.openings() >= self.taken.load(Relaxed)
+        2 * self.groups.uses().openings() + 1 >= self.taken.load(Relaxed)
     }
 
-    /// Reads a group, and asks for what is read of it first.
-    fn first(&mut self) -> Result<Option<Group>, SourceError> {
-        let group = self.groups.read()?;
-        let reads_columns = self.reads_columns();
-        for block in in_columns(group.as_deref().unwrap_or_default()) {
-            block.ask_for_first(&self.interest, reads_columns);
+    /// Whether the filter is asked of most blocks.
+    fn asks_filters(&self) -> bool {
+        2 * self.groups.uses().filters() >= self.taken.load(Relaxed)
+    }
+
+    /// Asks for what is read first.
+    fn expect_first(&self, groups: &[Result<Option<Group>, SourceError>]) {
+        let (columns, filter) = (self.reads_columns(), self.asks_filters());
+        let mut expected = Expected::default();
+        for block in blocks(groups) {
+            block.expect_first(&mut expected, &self.interest, columns, filter);
         }
-        Ok(group)
+        expected.ask();
     }
 
     /// Asks for what else is read.
-    fn rest(&mut self, group: &Result<Option<Group>, SourceError>) {
+    fn expect_rest(&mut self, groups: &[Result<Option<Group>, SourceError>]) {
         let reads_columns = self.reads_columns();
-        let group = group.as_ref().ok().and_then(Option::as_deref);
-        for block in in_columns(group.unwrap_or_default()) {
+        let mut expected = Expected::default();
+        for block in blocks(groups) {
+            if self.is_over.load(Relaxed) {
+                return;
+            }
             if reads_columns {
-                block.ask_for_columns(&mut self.interest);
+                block.expect_columns(&mut expected, &mut self.interest);
             } else if self.interest.reads_statistics() {
                 block.read_statistics();
             }
         }
+        expected.ask();
     }
+}
+
+/// The blocks of groups that are in columns.
+fn blocks(groups: &[Result<Option<Group>, SourceError>]) -> impl Iterator<Item = &Arc<StoredColumns>> {
+    groups.iter().filter_map(|group| group.as_ref().ok()?.as_deref()).flat_map(in_columns)
 }

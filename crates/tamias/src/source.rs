@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tamias_query::{Block, Cache, Interest, Source, SourceError};
-use tamias_store::Groups;
+use tamias_store::{Expected, Groups};
 
 use crate::LeftOut;
 use crate::column_cache::ColumnCache;
@@ -57,6 +57,10 @@ impl Source for SnapshotSource {
         self.reading = std::mem::replace(&mut self.reading, Reading::Done).ahead_where_it_pays(self.taken);
         let group = self.reading.next()?;
         self.taken += 1;
+        if self.reading.reads_all() {
+            self.reading =
+                std::mem::replace(&mut self.reading, Reading::Done).ahead_where_it_pays(self.taken);
+        }
         Ok(group.map(|blocks| blocks.into_iter().map(|(block, _)| block).collect()))
     }
 
@@ -65,6 +69,9 @@ impl Source for SnapshotSource {
         if let Reading::Here { groups, interest, .. } = &mut self.reading
             && !groups.goes_past_damage()
         {
+            if wanted.reads_blocks() {
+                groups.expect_first();
+            }
             *interest = Some(wanted);
         }
     }
@@ -90,12 +97,23 @@ impl Reading {
         }
     }
 
+    /// Whether all groups are read in any case, so that nobody need wait for the second to be asked for.
+    fn reads_all(&self) -> bool {
+        matches!(self, Reading::Here { interest: Some(interest), .. } if interest.reads_all())
+    }
+
     fn next(&mut self) -> Result<Option<Group>, SourceError> {
         match self {
             Reading::Here { groups, interest, has_waited } => {
                 let group = groups.read()?;
-                let blocks = group.as_deref().unwrap_or_default();
-                *has_waited |= interest.is_some() && in_columns(blocks).any(|block| !block.is_at_hand());
+                let Some(interest) = interest else { return Ok(group) };
+                let blocks = || in_columns(group.as_deref().unwrap_or_default());
+                *has_waited |= groups.has_waited() || blocks().any(|block| !block.is_at_hand());
+                if *has_waited {
+                    let mut expected = Expected::default();
+                    blocks().for_each(|block| block.expect_columns(&mut expected, interest));
+                    expected.ask();
+                }
                 Ok(group)
             }
             Reading::Ahead(ahead) => ahead.next(),
@@ -143,13 +161,15 @@ mod tests {
         rows.map(|row| row.map(|row| format!("{row:?}")).map_err(|error| error.to_string())).collect()
     }
 
-    const QUERIES: [&str; 6] = [
+    const QUERIES: [&str; 8] = [
         "select count(*), sum(n) from stream where n > 200",
         "select mean(n) from stream group by k",
         "select max(n), min(n) from stream",
         "select count(*) from stream where n > 700 group by time(1h)",
         "select n, k from stream where k = 'k3' limit 20",
         "select n from stream order by n desc limit 5",
+        "select @Data from stream",
+        "select @Data from stream where k = 'k3'",
     ];
 
     #[test]

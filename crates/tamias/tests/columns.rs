@@ -216,6 +216,12 @@ fn a_repair_keeps_the_events_that_have_nothing_in_a_damaged_frame() {
 
 /// The frames of the only block of a store's only segment: from where to where each lies in its file.
 fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
+    let frames = parts(folder).into_iter().filter(|(name, _)| name.starts_with("frame."));
+    frames.map(|(_, range)| range).collect()
+}
+
+/// Its parts with their names.
+fn parts(folder: &Path) -> Vec<(String, std::ops::Range<usize>)> {
     let options = Options::default();
     let store = tamias_store::Reader::open(folder, options, std::sync::Arc::new(())).unwrap();
     let mut groups = store.snapshot().unwrap().groups(0..=u64::MAX, tamias_store::Direction::Ascending);
@@ -229,7 +235,46 @@ fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
         end = start + bytes as usize;
         (name, start..end)
     });
-    placed.filter(|(name, _)| name.starts_with("frame.")).map(|(_, range)| range).collect()
+    placed.collect()
+}
+
+/// It is a part of its own, which is read where a text is asked for that no list tells of.
+#[test]
+fn nothing_is_lost_with_the_filter_of_statistics() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    // Statistics take a fortieth of the documents.
+    let note = "so long that there is room for a filter ".repeat(5);
+    let event = |n| format!(r#"{{"@t":"2024-05-29T10:56:01Z","User":"user-{n}","Note":"{note}"}}"#);
+    store.append((0..2000).map(event)).unwrap();
+    store.seal().unwrap();
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    // How many events have a name, and how many blocks were skipped to tell it.
+    let asked = |store: &Store, name: &str| {
+        let mut rows = store.query(&format!("select count(*) from stream where User = '{name}'")).unwrap();
+        let count = rows.next_row().unwrap().unwrap().get(0).unwrap().json().unwrap().to_vec();
+        (String::from_utf8(count).unwrap(), rows.stats().blocks_skipped)
+    };
+    assert_eq!(asked(&store, "nobody"), ("0".to_owned(), 1));
+    assert_eq!(asked(&store, "user-7"), ("1".to_owned(), 0));
+    assert_eq!((store.verify().unwrap(), store.verify_deep().unwrap()), (vec![], vec![]));
+    drop(store);
+
+    let (_, filter) = parts(folder.path()).into_iter().find(|(name, _)| name == "summary.filter").unwrap();
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[filter.start..filter.end].fill(0);
+    std::fs::write(&file, bytes).unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    assert_eq!(asked(&store, "nobody"), ("0".to_owned(), 0));
+    assert_eq!(asked(&store, "user-7"), ("1".to_owned(), 0));
+    let damage = store.verify().unwrap();
+    assert_eq!(damage.iter().map(|damage| damage.events()).collect::<Vec<_>>(), [Some(0)]);
+    assert_eq!(store.verify_deep().unwrap(), vec![]);
+    drop(store);
+
+    assert_eq!(Store::repair(folder.path(), false, |_, _| ()).unwrap().events, 2000);
+    let store = open(folder.path(), Layout::Columns);
+    assert_eq!((store.verify().unwrap(), asked(&store, "nobody")), (vec![], ("0".to_owned(), 1)));
 }
 
 #[test]

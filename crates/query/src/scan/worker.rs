@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Spare;
 use crate::outputs::outputs;
-use crate::plan::{Input, Plan};
+use crate::plan::{Input, Output as PlanOutput, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
 use crate::source::{Block, Interest};
 use crate::statistics::Statistics;
@@ -71,10 +71,11 @@ impl Worker {
         }
     }
 
-    /// What is read of blocks in columns; none where documents have to be looked at.
-    pub(crate) fn interest(&self, plan: &Plan, control: &Control) -> Option<Interest> {
-        let columns = self.columns.as_ref()?;
-        let (paths, reads_times) = (columns.paths_ahead(plan), columns.reads_times());
+    /// What is read of blocks.
+    pub(crate) fn interest(&self, plan: &Plan, control: &Control) -> Interest {
+        let columns = self.columns.as_ref();
+        let paths = columns.map(|columns| columns.paths_ahead(plan)).unwrap_or_default();
+        let reads_times = columns.is_some_and(|columns| columns.reads_times());
         let pushdown = plan.pushdown.as_ref().filter(|_| self.pruner.is_some());
         let mut pruner = pushdown.map(|pushdown| Pruner::new(pushdown, self.now, &control.interrupt));
         let reads_statistics = pruner.as_ref().is_some_and(Pruner::names_keys);
@@ -83,7 +84,12 @@ impl Worker {
             let statistics = if reads_statistics { Statistics::with_deleted(block) } else { None };
             pruner.of(block, statistics.as_ref()).is_ok_and(|verdict| verdict.passes != Some(false))
         };
-        Some(Interest { paths, reads_times, reads_statistics, may_pass: Box::new(may_pass) })
+        let (reads_documents, may_pass) = (columns.is_none(), Box::new(may_pass));
+        let reads_all = match &plan.output {
+            PlanOutput::Groups(_) => true,
+            PlanOutput::Rows { sort, .. } => !sort.is_empty() || plan.limit.is_none(),
+        };
+        Interest { paths, reads_times, reads_statistics, reads_documents, reads_all, may_pass }
     }
 
     /// Which events of a block may pass.

@@ -8,8 +8,8 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use super::layout::{NAME_BYTES_MAX, PACKED_VERSION, STEP, VERSION};
-use super::packed::unpacked;
+use super::layout::{APART_VERSION, NAME_BYTES_MAX, PACKED_APART_VERSION, PACKED_VERSION, STEP, VERSION};
+use super::packed::unpack_statistics;
 use super::read::{KeyFacts, Statistics};
 use report::{Member, expect, shown};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,17 +51,19 @@ impl FalseStatistics {
 /// ```
 ///
 /// # Errors
-/// The first contradiction, or that the statistics are malformed. Statistics of another version, and empty ones, are always accepted.
+/// The first contradiction, or that the statistics are malformed. Statistics of another version, and empty ones, are always accepted. A filter that is
+/// [apart](crate::split_statistics) is not looked at: [`join`](crate::join_statistics) it before.
 pub fn check_statistics(
     documents: &[u8],
     ends: &[[u8; 4]],
     statistics: &[u8],
 ) -> Result<(), FalseStatistics> {
     let checked = match statistics.first() {
-        Some(&VERSION) => check(documents, ends, statistics),
-        Some(&PACKED_VERSION) => unpacked(statistics)
-            .ok_or_else(|| "the statistics do not unpack".to_owned())
-            .and_then(|statistics| check(documents, ends, &statistics)),
+        Some(&(VERSION | APART_VERSION)) => check(documents, ends, statistics),
+        Some(&(PACKED_VERSION | PACKED_APART_VERSION)) => match unpack_statistics(statistics.to_vec()) {
+            unpacked if unpacked.is_empty() => Err("the statistics do not unpack".to_owned()),
+            unpacked => check(documents, ends, &unpacked),
+        },
         _ => Ok(()),
     };
     checked.map_err(FalseStatistics)

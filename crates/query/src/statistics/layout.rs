@@ -6,6 +6,10 @@ use std::borrow::Cow;
 pub(super) const VERSION: u8 = 1;
 /// The first byte of those that are packed.
 pub(super) const PACKED_VERSION: u8 = 2;
+/// The first byte of those whose filter is apart.
+pub(super) const APART_VERSION: u8 = 3;
+/// The first byte of those whose filter is apart, and whose rest is packed.
+pub(super) const PACKED_APART_VERSION: u8 = 4;
 /// Version, flags, number of keys, number of events, bytes of the filter.
 pub(super) const HEADER_BYTES: usize = 12;
 

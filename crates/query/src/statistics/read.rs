@@ -2,7 +2,7 @@
 
 use super::filter;
 use super::hash::hash;
-use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, STEP, VERSION, flags, key_flags};
+use super::layout::{APART_VERSION, FILTERED_BYTES_MAX, HEADER_BYTES, STEP, VERSION, flags, key_flags};
 use crate::source::Block;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -18,8 +18,19 @@ pub(crate) struct Statistics<'b> {
     tell_deleted: bool,
     /// Per key listed, in order of their names, where its record begins.
     offsets: &'b [[u8; 4]],
-    filter: &'b [u8],
+    filter_bytes: usize,
+    filter: Entries<'b>,
     flat: &'b [u8],
+}
+
+/// Where the bits of the filter are.
+#[derive(Clone, Copy)]
+enum Entries<'b> {
+    Here(&'b [u8]),
+    /// To be read of the block once they are asked for: so many bytes.
+    Of(&'b dyn Block, usize),
+    /// Out of reach.
+    Unknown,
 }
 
 /// What is known of a key of the top level, or of a nested path.
@@ -100,8 +111,36 @@ pub(crate) struct Elsewhere<'b> {
 
 #[derive(Clone, Copy, Debug)]
 struct Filter<'b> {
-    bytes: &'b [u8],
+    entries: Entries<'b>,
     seed: u64,
+}
+
+impl Entries<'_> {
+    /// Whether an entry may be there; false where it surely is not.
+    fn may_contain(self, hash: u64) -> bool {
+        match self {
+            Entries::Here(bytes) => filter::may_contain(bytes, hash),
+            Entries::Of(block, bytes) => block
+                .filter()
+                .filter(|filter| filter.len() == bytes)
+                .is_none_or(|filter| filter::may_contain(filter, hash)),
+            Entries::Unknown => true,
+        }
+    }
+
+    /// How many bytes of the statistics they are.
+    fn bytes_here(self) -> usize {
+        match self {
+            Entries::Here(bytes) => bytes.len(),
+            Entries::Of(..) | Entries::Unknown => 0,
+        }
+    }
+}
+
+impl std::fmt::Debug for Entries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Entries").field(&self.bytes_here()).finish()
+    }
 }
 
 /// The largest scale of a decimal.
@@ -110,7 +149,7 @@ const SCALE_MAX: u32 = 28;
 impl<'b> Statistics<'b> {
     /// What a block says of itself; none where it says nothing, or speaks of other events than it has.
     pub(crate) fn of(block: &'b dyn Block) -> Option<Statistics<'b>> {
-        let statistics = block.statistics().and_then(Statistics::parse)?;
+        let statistics = block.statistics().and_then(Statistics::parse)?.with_filter_of(block);
         (statistics.events() as usize == block.len()).then_some(statistics)
     }
 
@@ -118,29 +157,44 @@ impl<'b> Statistics<'b> {
     pub(crate) fn with_deleted(block: &'b dyn Block) -> Option<Statistics<'b>> {
         let of_all = || {
             let statistics = block.statistics_with_deleted().and_then(Statistics::parse)?;
-            Some(Statistics { tell_deleted: true, ..statistics })
+            Some(Statistics { tell_deleted: true, ..statistics.with_filter_of(block) })
         };
         Statistics::of(block).or_else(of_all)
     }
 
-    /// Reads what [`collect_statistics`](super::collect_statistics) wrote. None where that was another version, or something else.
+    /// The same with the filter of the block, if it is apart.
+    fn with_filter_of(self, block: &'b dyn Block) -> Statistics<'b> {
+        let filter = match self.filter {
+            Entries::Unknown => Entries::Of(block, self.filter_bytes),
+            filter => filter,
+        };
+        Statistics { filter, ..self }
+    }
+
+    /// Reads what [`collect_statistics`](super::collect_statistics) wrote, with the filter or without. None where that was another version, or something else.
     pub(crate) fn parse(bytes: &'b [u8]) -> Option<Statistics<'b>> {
         let (head, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [version, flags, keys @ .., e0, e1, e2, e3, f0, f1, f2, f3] = *head;
-        if version != VERSION {
+        let is_apart = version == APART_VERSION;
+        if version != VERSION && !is_apart {
             return None;
         }
         let (offsets, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(keys)) * 4)?;
         let events = u32::from_le_bytes([e0, e1, e2, e3]);
         let (rest, flat) = rest.split_at_checked(rest.len().checked_sub(events.div_ceil(8) as usize)?)?;
-        let filter = rest.len().checked_sub(u32::from_le_bytes([f0, f1, f2, f3]) as usize)?;
+        let filter_bytes = u32::from_le_bytes([f0, f1, f2, f3]) as usize;
+        let filter = match is_apart {
+            true => Entries::Unknown,
+            false => Entries::Here(rest.get(rest.len().checked_sub(filter_bytes)?..)?),
+        };
         Some(Statistics {
             bytes,
             flags,
             events,
             tell_deleted: false,
             offsets: offsets.as_chunks().0,
-            filter: rest.get(filter..)?,
+            filter_bytes,
+            filter,
             flat,
         })
     }
@@ -271,7 +325,7 @@ impl<'b> Statistics<'b> {
             }
             end = self.bytes.len() - record.0.len();
         }
-        end + self.filter.len() + self.flat.len() == self.bytes.len()
+        end + self.filter.bytes_here() + self.flat.len() == self.bytes.len()
     }
 
     /// The name of a key, and what follows it.
@@ -314,7 +368,7 @@ impl<'b> Statistics<'b> {
         let sum = part(key_flags::SUM)?.map(Sum);
         let elsewhere = part(key_flags::ELSEWHERE)?.map(|events| Elsewhere { events, before: 0 });
         let filter =
-            (flags & key_flags::FILTER != 0).then(|| Filter { bytes: self.filter, seed: hash(0, name) });
+            (flags & key_flags::FILTER != 0).then(|| Filter { entries: self.filter, seed: hash(0, name) });
         Some(Values {
             missing,
             null,
@@ -362,8 +416,8 @@ impl<'b> Values<'b> {
     pub(crate) fn may_hold(&self, spelled: &[u8]) -> bool {
         match (self.listed_strings, self.filter) {
             (Some(mut listed), _) => listed.any(|(text, _)| text == spelled),
-            (None, Some(Filter { bytes, seed })) if spelled.len() <= FILTERED_BYTES_MAX => {
-                filter::may_contain(bytes, hash(seed, spelled))
+            (None, Some(Filter { entries, seed })) if spelled.len() <= FILTERED_BYTES_MAX => {
+                entries.may_contain(hash(seed, spelled))
             }
             _ => true,
         }

@@ -13,6 +13,11 @@ pub mod part {
     pub const STATISTICS: &str = "summary";
     /// Of the segment: where sources stood when it was written.
     pub const SOURCES: &str = "sources";
+
+    /// Whether a part of a block in columns is one of its statistics: `summary`, or `summary.` and something.
+    pub fn is_of_statistics(name: &str) -> bool {
+        name.strip_prefix(STATISTICS).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 /// Length of the header that every file of a store begins with. Its layout is the same in all versions.

@@ -145,6 +145,8 @@ pub trait Mapping: Send + Sync {
     /// Brings a range into memory. An error where the medium does not give it, or the file was cut: to touch it would end the
     /// process by a signal. Does nothing where the system cannot tell.
     fn fetch(&self, range: Range<usize>) -> io::Result<()>;
+    /// Tells the system that most of the file will be read, in order, so that it reads much at a time. A hint.
+    fn expect_whole(&self) {}
     /// [Fetches](Mapping::fetch) a range again that may have left memory since. Takes a fortieth of what a scan of the range does where it has
     /// not.
     fn fetch_again(&self, range: Range<usize>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::keys::ends_fit;
-use super::loaded::Reopen;
+use super::loaded::{Loaded, Reopen};
 use crate::codec::{BlockId, DecodeError, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Key, part};
@@ -84,17 +84,16 @@ impl ColumnBlock {
         (self.0.entry.first, self.0.entry.last)
     }
 
-    /// Tells the system that some of its parts will be read soon. A hint.
-    pub fn expect(&self, names: &[String]) {
-        if let Ok(loaded) = self.0.segment.load() {
-            loaded.expect(self.0.id.block as usize, names);
-        }
+    /// Whether its columns can be read without waiting for the medium, as far as the system tells of two parts that lie apart.
+    pub fn is_in_memory(&self) -> bool {
+        let loaded = self.0.segment.load();
+        loaded.is_ok_and(|loaded| loaded.is_in_memory(self.0.id.block as usize))
     }
 
-    /// Whether a part of this name can be read without waiting for the medium, as far as the system tells.
-    pub fn is_in_memory(&self, name: &str) -> bool {
+    /// How many parts it has; none where the segment cannot be opened.
+    pub fn part_count(&self) -> usize {
         let loaded = self.0.segment.load();
-        loaded.is_ok_and(|loaded| loaded.is_in_memory(self.0.id.block as usize, name))
+        loaded.map_or(0, |loaded| loaded.index().parts_of(&self.0.entry).len())
     }
 
     /// Its parts, by name, and how many bytes they have, in the order in which they were written.
@@ -121,6 +120,16 @@ impl ColumnBlock {
             events: Some(u64::from(entry.events)),
             found,
         }
+    }
+
+    /// Its file, open.
+    pub(super) fn loaded(&self) -> Result<Arc<Loaded>, ReadError> {
+        self.0.segment.load()
+    }
+
+    /// Its place in the index of its segment.
+    pub(super) fn number(&self) -> usize {
+        self.0.id.block as usize
     }
 
     pub(super) fn file(&self) -> PathBuf {

@@ -9,13 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::keys::{Keys, ends_fit};
 use crate::codec::{BlockId, Codec, Documents};
 use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, HEADER_BYTES, Index, Part, checksum, part};
+use crate::format::{BlockEntry, HEADER_BYTES, Index, Part, aligned, checksum, part};
 use crate::io::{Directory, File, Mapping, NameKind};
-
-/// Parts this close are read together.
-///
-/// HEURISTIC: a request takes as long as so many bytes more of one that is made anyway.
-const CLOSE_BYTES: u64 = 16 << 10;
 
 /// An open segment: its index, and its bytes within reach.
 pub(crate) struct Loaded {
@@ -231,10 +226,13 @@ impl Loaded {
 
     /// Verifies the statistics of a block alone.
     pub(crate) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
-        if self.index.blocks.get(number).is_some_and(|entry| self.index.is_columns(entry)) {
-            return self.part(number, part::STATISTICS).map(drop);
-        }
-        self.statistics(&self.place(number)?).map(drop)
+        let Some(entry) = self.index.blocks.get(number).filter(|entry| self.index.is_columns(entry)) else {
+            return self.statistics(&self.place(number)?).map(drop);
+        };
+        let names = self.index.parts_of(entry).iter().map(|part| self.index.name_of(part));
+        names
+            .filter(|name| part::is_of_statistics(name))
+            .try_for_each(|name| self.part(number, name).map(drop))
     }
 
     /// A part of a block in columns, read anew and verified; `None` if it has none of that name.
@@ -243,7 +241,7 @@ impl Loaded {
         let Some(found) = self.index.part_of(entry, name) else { return Ok(None) };
         let named = |damage: Damage| {
             // Of damaged statistics nothing is lost but time.
-            let events = if name == part::STATISTICS { Some(0) } else { damage.events };
+            let events = if part::is_of_statistics(name) { Some(0) } else { damage.events };
             let part = DamagedPart { name: name.to_owned(), holds: Vec::new() };
             ReadError::Damaged(Damage { part: Some(Box::new(part)), events, ..damage })
         };
@@ -258,42 +256,44 @@ impl Loaded {
         Ok(Some(bytes))
     }
 
-    /// Tells the system that parts of a block in columns will be read soon: those that lie side by side together. A hint.
-    pub(super) fn expect(&self, number: usize, names: &[String]) {
-        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else {
-            return;
-        };
-        let parts = self.index.parts_of(entry).iter();
-        let wanted = parts.filter(|part| names.iter().any(|name| name == self.index.name_of(part)));
-        let mut ranges: Vec<Range<u64>> = wanted.map(Part::range).collect();
-        ranges.sort_unstable_by_key(|range| range.start);
-        let mut together = 0..0;
-        for range in ranges {
-            if range.start <= together.end + CLOSE_BYTES {
-                together.end = range.end;
-                continue;
-            }
-            file.expect_read(together.start, together.end - together.start);
-            together = range;
+    /// The file, unless it is mapped.
+    pub(super) fn file(&self) -> Option<&Arc<dyn File>> {
+        match &self.bytes {
+            SegmentBytes::Mapped(_) => None,
+            SegmentBytes::Read(file) => Some(file),
         }
-        file.expect_read(together.start, together.end - together.start);
     }
 
-    /// Whether a part of a block need not be waited for, as far as the system tells.
-    pub(super) fn is_in_memory(&self, number: usize, name: &str) -> bool {
-        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else {
-            return true;
-        };
-        self.index.part_of(entry, name).is_none_or(|part| file.is_in_memory(part.range().start))
+    /// Where the parts of a block lie whose names are wanted.
+    pub(super) fn places_of(&self, number: usize, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<u64>> {
+        let parts = self.index.parts_at(number).iter();
+        parts.filter(|part| is_wanted(self.index.name_of(part))).map(Part::range).collect()
     }
 
-    /// From where to where the parts of a block lie, but for its statistics, which stand with those of all blocks.
-    pub(super) fn range_of(&self, number: usize) -> Range<u64> {
+    /// Tells the system of a mapped file that most of it will be read. A hint.
+    pub(super) fn expect_whole(&self) {
+        if let SegmentBytes::Mapped(map) = &self.bytes {
+            map.expect_whole();
+        }
+    }
+
+    /// Whether one of two parts of a block is in memory, as far as the system tells: its first, or the one in its middle.
+    pub(super) fn is_in_memory(&self, number: usize) -> bool {
+        let SegmentBytes::Read(file) = &self.bytes else { return true };
         let parts = self.index.parts_at(number);
-        let is_own = |part: &&Part| self.index.name_of(part) != part::STATISTICS;
-        let own = || parts.iter().filter(is_own).map(Part::range);
-        let (start, end) = (own().map(|range| range.start).min(), own().map(|range| range.end).max());
-        start.unwrap_or(0)..end.unwrap_or(0)
+        let asked = [parts.first(), parts.get(parts.len() / 2)];
+        asked.into_iter().flatten().any(|part| file.is_in_memory(part.range().start))
+    }
+
+    /// From where to where the parts of a block lie that stand side by side: all but those that stand with those of other blocks.
+    pub(super) fn range_of(&self, number: usize) -> Range<u64> {
+        let parts = self.index.parts_at(number).iter();
+        let mut own = parts.filter(|part| !part::is_of_statistics(self.index.name_of(part))).map(Part::range);
+        let Some(first) = own.next() else { return 0..0 };
+        own.fold(first, |together, next| match next.start == aligned(together.end) {
+            true => together.start..next.end,
+            false => together,
+        })
     }
 
     /// How many bytes the parts of a block have.

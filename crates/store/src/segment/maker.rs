@@ -31,9 +31,12 @@ pub(super) struct Made {
     pub(super) columns: bool,
     /// What its events consist of.
     pub(super) body: Vec<MadePart>,
-    /// What readers look at first: it stands behind the bodies of all blocks.
-    pub(super) tail: Vec<MadePart>,
+    /// What stands behind the bodies of all blocks, each kind together: what is seldom read before what is read first.
+    pub(super) tails: [Vec<MadePart>; TAILS],
 }
+
+/// How many kinds of parts stand behind the bodies of blocks: statistics that are seldom asked, parts of columns that are read first, keys with the other statistics.
+pub(super) const TAILS: usize = 3;
 
 /// How blocks are made.
 #[derive(Clone, Copy)]
@@ -73,26 +76,35 @@ impl Recipe<'_> {
         };
         let columns = encoded.is_some();
         let statistics = self.statistics(encoded.as_mut(), run);
-        let (body, keys) = match encoded {
+        let (mut body, mut tails) = (Vec::new(), [const { Vec::new() }; TAILS]);
+        let [aside, first, last] = &mut tails;
+        match encoded {
             Some(parts) => {
-                let parts = parts.into_iter().map(|NamedPart { name, bytes }| part(&name, bytes));
-                (parts.collect(), None)
+                for NamedPart { name, bytes } in parts {
+                    let kind = match () {
+                        () if part::is_of_statistics(&name) => &mut *aside,
+                        () if self.codec.is_read_first(&name) => &mut *first,
+                        () => &mut body,
+                    };
+                    kind.push(part(&name, bytes));
+                }
             }
             None => {
                 let Run { documents, ends, instants, arrivals, .. } = std::mem::take(run);
                 let keys = [instants.as_flattened(), arrivals.as_flattened(), ends.as_flattened()].concat();
-                (vec![part(part::DOCUMENTS, documents)], Some(part(part::KEYS, keys)))
+                body.push(part(part::DOCUMENTS, documents));
+                last.push(part(part::KEYS, keys));
             }
-        };
-        let tail = keys.into_iter().chain([part(part::STATISTICS, statistics)]).collect();
-        Some(Made { entry, arrivals, columns, body, tail })
+        }
+        last.push(part(part::STATISTICS, statistics));
+        Some(Made { entry, arrivals, columns, body, tails })
     }
 
     /// The statistics that were made with the columns, which are taken from these; or of the documents.
-    fn statistics(&self, columns: Option<&mut Vec<NamedPart>>, run: &Run) -> Vec<u8> {
+    fn statistics(&self, mut columns: Option<&mut Vec<NamedPart>>, run: &Run) -> Vec<u8> {
         let is_theirs = |part: &NamedPart| part.name == part::STATISTICS;
-        let theirs =
-            columns.and_then(|parts| Some(parts.swap_remove(parts.iter().position(is_theirs)?).bytes));
+        let place = columns.as_deref().and_then(|parts| parts.iter().position(is_theirs));
+        let theirs = columns.as_deref_mut().zip(place).map(|(parts, place)| parts.remove(place).bytes);
         let mut statistics = theirs.unwrap_or_else(|| {
             let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
             let mut statistics = Vec::new();
@@ -101,6 +113,8 @@ impl Recipe<'_> {
         });
         if statistics.len() > STATISTICS_BYTES_MAX {
             statistics.clear();
+            // One part of them is nothing without the others.
+            columns.into_iter().for_each(|parts| parts.retain(|part| !part::is_of_statistics(&part.name)));
         }
         statistics
     }

@@ -254,7 +254,8 @@ impl Segment {
         from: usize,
         each: &mut dyn FnMut(Verified) -> bool,
     ) -> Result<bool, Failure> {
-        let (opened, flaw) = match self.open(ReadMode::Plain) {
+        let opened = self.open_readable().and_then(|file| self.open_in(file));
+        let (opened, flaw) = match opened {
             Ok((opened, flaw)) => (Arc::new(opened), flaw),
             Err(ReadError::Damaged(damage)) => {
                 each(Verified { blocks: from, bytes: 0, damage: Some(damage) });
@@ -285,11 +286,41 @@ impl Segment {
 
     /// The segment opened, its index verified.
     pub(crate) fn load(&self) -> Result<Arc<Loaded>, ReadError> {
+        self.load_with(&mut |_| ())
+    }
+
+    /// The same for who goes through it. The statistics of blocks in columns, and what else is [read first](Codec::is_read_first), are asked for together with the index: whether
+    /// these had to be waited for, as far as the system tells, or had to be before. Of blocks of text much is read at a time.
+    pub(crate) fn load_to_read(&self, mut waits: bool) -> Result<(Arc<Loaded>, bool), ReadError> {
+        let loaded = self.load_with(&mut |file| {
+            let end = self.entry.file_bytes;
+            let first = u64::from(self.entry.column_blocks) * READ_FIRST_BYTES;
+            let index_at = end.saturating_sub(self.end_bytes());
+            let first_at = index_at.saturating_sub(first.min(READ_FIRST_BYTES_MAX));
+            // An answer may be wrong where the processor was taken away meanwhile: so two are asked for.
+            let is_in_memory = || [index_at, first_at].into_iter().any(|at| file.is_in_memory(at));
+            if first_at < index_at && (waits || !is_in_memory()) {
+                waits = true;
+                file.expect_read(first_at, end - first_at);
+            }
+        })?;
+        loaded.expect_whole();
+        Ok((loaded, waits))
+    }
+
+    /// The segment opened; `prepare` has the file if it is opened by this.
+    fn load_with(&self, prepare: &mut dyn FnMut(&dyn File)) -> Result<Arc<Loaded>, ReadError> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = loaded.upgrade() {
             return Ok(open);
         }
-        let opened = Arc::new(self.open(self.environment.mode)?.0);
+        let file = self.open_readable()?;
+        // Of a segment in columns queries read little. Whoever reads plainly goes through all of it.
+        if self.environment.mode == ReadMode::Map && self.entry.column_blocks > 0 {
+            file.expect_scattered_reads();
+        }
+        prepare(&*file);
+        let opened = Arc::new(self.load_in(file, self.environment.mode)?);
         *loaded = Arc::downgrade(&opened);
         self.environment.keep(Arc::clone(&opened));
         Ok(opened)
@@ -307,45 +338,47 @@ impl Segment {
         }
     }
 
-    /// Opens the segment; a file that the medium does not give is damaged.
-    fn open(&self, mode: ReadMode) -> Result<(Loaded, Option<Damage>), ReadError> {
+    /// Opens the file; one that the medium does not give is damaged.
+    fn open_readable(&self) -> Result<Arc<dyn File>, ReadError> {
         match self.open_file() {
             Err(ReadError::Failure(failure)) if failure.is_unreadable() => {
                 Err(self.damage("the medium does not give it back"))
             }
-            file => self.open_in(file?, mode),
+            file => file,
         }
     }
 
     /// Opens the segment in its file. Its index has to be whole; what else is wrong with the file as a whole comes beside it, and takes no event away.
-    pub(super) fn open_in(
-        &self,
-        file: Arc<dyn File>,
-        mode: ReadMode,
-    ) -> Result<(Loaded, Option<Damage>), ReadError> {
-        let directory = &*self.environment.directory;
-        let name = self.name.clone();
-        let fail = |operation| Failure::during(directory, &name, operation);
-        let is_scattered = mode == ReadMode::Map && self.entry.column_blocks > 0;
-        if is_scattered {
-            file.expect_scattered_reads();
-        }
-        let length = file.length().map_err(fail(Operation::Read))?;
-        // The manifest repeats what stands behind the index.
+    /// Read plainly.
+    pub(super) fn open_in(&self, file: Arc<dyn File>) -> Result<(Loaded, Option<Damage>), ReadError> {
+        let length = self.length_of(&*file)?;
+        let loaded = self.load_in(Arc::clone(&file), ReadMode::Plain)?;
+        let flaw = match length.cmp(&self.entry.file_bytes) {
+            Ordering::Less => Some("the file was cut short"),
+            Ordering::Equal => self.flaw_of(&*file)?,
+            Ordering::Greater => self.flaw_of(&*file)?.or(Some("the file has grown")),
+        };
+        let flaw = flaw.map(|found| Damage {
+            file: self.path(),
+            bytes: 0..length,
+            part: None,
+            keys: None,
+            events: Some(0),
+            found,
+        });
+        Ok((loaded, flaw))
+    }
+
+    /// Opens the segment in its file by its index alone: the manifest repeats what else the file says of itself.
+    fn load_in(&self, file: Arc<dyn File>, mode: ReadMode) -> Result<Loaded, ReadError> {
         let index_end = self.entry.file_bytes.saturating_sub(Trailer::length(self.entry.version) as u64);
-        if length < index_end {
+        if self.length_of(&*file)? < index_end {
             return Err(self.damage("the file was cut short"));
         }
-        let header = self.header();
-        let (index, mut flaw) = self.read_index(&*file, header)?;
-        match length.cmp(&self.entry.file_bytes) {
-            Ordering::Less => flaw = Some("the file was cut short"),
-            Ordering::Equal => {}
-            Ordering::Greater => flaw = flaw.or(Some("the file has grown")),
-        }
+        let index = self.read_index(&*file)?;
         let bytes = match mode {
             // Parts of columns are read plainly.
-            ReadMode::Map if is_scattered => SegmentBytes::Read(file),
+            ReadMode::Map if self.entry.column_blocks > 0 => SegmentBytes::Read(file),
             ReadMode::Map => match file.map(self.entry.file_bytes) {
                 Ok(map) => SegmentBytes::Mapped(map),
                 // There may be no room for another map.
@@ -353,16 +386,17 @@ impl Segment {
             },
             ReadMode::Plain => SegmentBytes::Read(file),
         };
-        let flaw = flaw.map(|found| Damage {
-            file: directory.path(&name),
-            bytes: 0..length,
-            part: None,
-            keys: None,
-            events: Some(0),
-            found,
-        });
         let directory = Arc::clone(&self.environment.directory);
-        Ok((Loaded::new(directory, name, header.seed(), Arc::new(index), bytes), flaw))
+        Ok(Loaded::new(directory, self.name.clone(), self.header().seed(), Arc::new(index), bytes))
+    }
+
+    fn length_of(&self, file: &dyn File) -> Result<u64, Failure> {
+        file.length().map_err(Failure::during(&*self.environment.directory, &self.name, Operation::Read))
+    }
+
+    /// How many bytes stand behind the parts.
+    fn end_bytes(&self) -> u64 {
+        self.entry.index_bytes.saturating_add(Trailer::length(self.entry.version) as u64)
     }
 
     fn header(&self) -> Header {
@@ -370,44 +404,40 @@ impl Segment {
         Header { kind: FileKind::Segment, version, store: self.environment.store, number }
     }
 
-    /// Reads header, trailer and index, and says what is wrong with the first two: the manifest knows what stood there.
-    fn read_index(
-        &self,
-        file: &dyn File,
-        header: Header,
-    ) -> Result<(Index, Option<&'static str>), ReadError> {
+    /// Reads the index.
+    fn read_index(&self, file: &dyn File) -> Result<Index, ReadError> {
         let entry = &self.entry;
-        let fail = || Failure::during(&*self.environment.directory, &self.name, Operation::Read);
-        let read = |range: Range<u64>| file.read_range(range.start, (range.end - range.start) as usize);
-        let end_bytes = entry.index_bytes.saturating_add(Trailer::length(entry.version) as u64);
         // The index is smaller than the file, so no more than that is ever allocated.
-        let Some(start) = entry.file_bytes.checked_sub(end_bytes) else {
+        let Some(start) = entry.file_bytes.checked_sub(self.end_bytes()) else {
             return Err(self.damage("it is too short for its index"));
         };
-        let trailer_at = start + entry.index_bytes;
-        let index = match read(start..trailer_at).map_err(fail()) {
+        let read = file.read_range(start, entry.index_bytes as usize);
+        match read.map_err(Failure::during(&*self.environment.directory, &self.name, Operation::Read)) {
             Err(failure) if failure.is_unreadable() => {
-                return Err(self.damage("the medium does not give its index back"));
+                Err(self.damage("the medium does not give its index back"))
             }
-            index => index?,
+            index => decode_index(&index?, entry, self.header().seed(), start)
+                .ok_or_else(|| self.damage("its index is not the one that was written")),
+        }
+    }
+
+    /// What is wrong with header and trailer: the manifest knows what stood there.
+    fn flaw_of(&self, file: &dyn File) -> Result<Option<&'static str>, Failure> {
+        let entry = &self.entry;
+        let read = |start: u64, bytes: usize| {
+            let read = file.read_range(start, bytes);
+            match read.map_err(Failure::during(&*self.environment.directory, &self.name, Operation::Read)) {
+                Err(failure) if failure.is_unreadable() => Ok(Vec::new()),
+                read => read,
+            }
         };
-        let seed = header.seed();
-        let Some(index) = decode_index(&index, entry, seed, start) else {
-            return Err(self.damage("its index is not the one that was written"));
-        };
-        let read = |range| match read(range).map_err(fail()) {
-            Err(failure) if failure.is_unreadable() => Ok(Vec::new()),
-            read => read,
-        };
-        let head = header.expect(&read(0..HEADER_BYTES as u64)?).is_ok();
-        let end = read(trailer_at..entry.file_bytes)?;
-        let end = Trailer::decode(entry.version, seed, &end) == Some(entry.trailer());
-        let flaw = match (head, end) {
-            (true, true) => None,
-            (false, _) => Some("its header is not the one that was written"),
-            (true, false) => Some("its end is not the one that was written"),
-        };
-        Ok((index, flaw))
+        if self.header().expect(&read(0, HEADER_BYTES)?).is_err() {
+            return Ok(Some("its header is not the one that was written"));
+        }
+        let bytes = Trailer::length(entry.version);
+        let end = read(entry.file_bytes.saturating_sub(bytes as u64), bytes)?;
+        let is_whole = Trailer::decode(entry.version, self.header().seed(), &end) == Some(entry.trailer());
+        Ok((!is_whole).then_some("its end is not the one that was written"))
     }
 
     /// The segment opened by an index that is not the one that was written, as far as it can be read: see [`Index::decode_damaged`].
@@ -524,6 +554,12 @@ impl Reopen for Segment {
         &*self.environment.codec
     }
 }
+
+/// So many bytes of each block in columns are read first.
+///
+/// HEURISTIC: of several kinds of events it was 6 to 20 kB. What is more is asked for once the index tells.
+const READ_FIRST_BYTES: u64 = 20 << 10;
+const READ_FIRST_BYTES_MAX: u64 = 1 << 20;
 
 /// So many bytes of a file are looked through at once for the end of a segment.
 const EXAMINED_BYTES: u64 = 64 << 10;

@@ -11,7 +11,6 @@ use crate::error::{Damage, Failure, ReadError};
 use crate::format::Key;
 use crate::io::File;
 use crate::marks::Stretch;
-use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
 pub(crate) struct Salvaged {
@@ -42,7 +41,7 @@ impl Segment {
             }
             Err(ReadError::Failure(failure)) => return Err(failure),
         };
-        let (opened, flaw) = match self.open_in(Arc::clone(&file), ReadMode::Plain) {
+        let (opened, flaw) = match self.open_in(Arc::clone(&file)) {
             Ok(opened) => opened,
             Err(ReadError::Damaged(damage)) => return self.salvage_by_damaged_index(file, damage),
             Err(ReadError::Failure(failure)) => return Err(failure),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::maker::{Made, MadePart, Maker, Recipe};
+use super::maker::{Made, MadePart, Maker, Recipe, TAILS};
 use super::numbers::Numbers;
 use crate::codec::Codec;
 use crate::error::{Failure, Operation};
@@ -189,7 +189,7 @@ struct SegmentWriter<'a> {
     index: Index,
     maker: Maker<'a>,
     /// Of each block the parts of its body, and what is still to be written of it.
-    written: Vec<(Vec<Part>, Vec<MadePart>)>,
+    written: Vec<(Vec<Part>, [Vec<MadePart>; TAILS])>,
     /// The least and the greatest arrival number.
     arrivals: (u64, u64),
     column_blocks: u32,
@@ -296,10 +296,10 @@ impl<'a> SegmentWriter<'a> {
 
     /// Writes the body of the next block; the rest of it waits.
     fn put_body(&mut self, made: Made) -> Result<(), Failure> {
-        let Made { entry, arrivals, columns, body, tail } = made;
+        let Made { entry, arrivals, columns, body, tails } = made;
         let body = body.iter().map(|part| self.put_part(part)).collect::<Result<_, _>>()?;
         self.index.blocks.push(entry);
-        self.written.push((body, tail));
+        self.written.push((body, tails));
         self.arrivals = (self.arrivals.0.min(arrivals.0), self.arrivals.1.max(arrivals.1));
         self.column_blocks += u32::from(columns);
         Ok(())
@@ -313,18 +313,19 @@ impl<'a> SegmentWriter<'a> {
         Ok(placed)
     }
 
-    /// Writes what waits behind the bodies, and puts the parts in the order of the index.
+    /// Writes what waits behind the bodies, one kind after another, and puts the parts in the order of the index.
     fn put_tails(&mut self) -> Result<(), Failure> {
-        for (number, (body, tail)) in std::mem::take(&mut self.written).into_iter().enumerate() {
-            let first = self.index.parts.len() as u32;
-            self.index.parts.extend(body);
-            for part in &tail {
-                let placed = self.put_part(part)?;
-                self.index.parts.push(placed);
+        let mut written = std::mem::take(&mut self.written);
+        for kind in 0..TAILS {
+            for (parts, tails) in &mut written {
+                for part in tails.get(kind).into_iter().flatten() {
+                    parts.push(self.put_part(part)?);
+                }
             }
-            if let Some(block) = self.index.blocks.get_mut(number) {
-                block.parts = (first, self.index.parts.len() as u32 - first);
-            }
+        }
+        for (block, (parts, _)) in self.index.blocks.iter_mut().zip(written) {
+            block.parts = (self.index.parts.len() as u32, parts.len() as u32);
+            self.index.parts.extend(parts);
         }
         Ok(())
     }

@@ -316,30 +316,22 @@ impl Group {
     }
 }
 
-/// The tokens of the last member with a path of the object whose tokens these are.
+/// The tokens of the last member with a path of the object whose tokens these are: a path tells in which object it is.
 fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range<usize>> {
-    let (mut depth, mut begun, mut last) = (0usize, None, None);
-    for at in object {
-        let token = shape.get(at)?;
-        // Members of the object stand one below it.
-        if depth == 1 && token.path() == Some(path) {
-            begun = Some(at);
-        }
+    let is_member = |token: &Token| token.path() == Some(path);
+    let start = object.start + shape.get(object.clone())?.iter().rposition(is_member)?;
+    let mut depth = 0usize;
+    for (at, token) in (start..object.end).zip(shape.get(start..)?) {
         match token {
             Token::Open(_) => depth += 1,
-            Token::Close => depth -= 1,
+            Token::Close => depth = depth.saturating_sub(1),
             Token::Leaf(..) => {}
         }
-        if depth == 1
-            && let Some(start) = begun.take()
-        {
-            last = Some(start..at + 1);
-        }
         if depth == 0 {
-            break;
+            return Some(start..at + 1);
         }
     }
-    last
+    None
 }
 
 /// The numbers of a column, all with the same number of digits after the point.
@@ -349,6 +341,35 @@ struct Aligned {
     /// How many digits each is spelled with; none where that is `scale` for all.
     scales: Vec<u8>,
     scale: u8,
+}
+
+/// The columns of a path where nothing but numbers stands, and how their values are found.
+struct StoredNumbers {
+    strides: Strides,
+    columns: Vec<Aligned>,
+    scale: u8,
+    are_shortest: bool,
+}
+
+/// The values of some columns, one behind the other: which of them an event has is not to be guessed.
+fn all_values(columns: Vec<Aligned>) -> Vec<i64> {
+    let mut columns = columns.into_iter().map(|column| column.values);
+    let mut all = columns.next().unwrap_or_default();
+    columns.for_each(|values| all.extend_from_slice(&values));
+    all
+}
+
+/// How many digits each of them is spelled with.
+fn all_scales(columns: &[Aligned]) -> Vec<u8> {
+    columns.iter().map(Aligned::scales).collect::<Vec<_>>().concat()
+}
+
+/// Numbers that are spelled with as many digits as it takes, if they are.
+fn shortest(numbers: Numbers, are_shortest: bool) -> Numbers {
+    match are_shortest && numbers.scale > 0 {
+        true => Numbers { spelled: Digits::Shortest, ..numbers },
+        false => numbers,
+    }
 }
 
 /// A dictionary may have so many entries for each of its values; what has more is given as text.
@@ -476,8 +497,57 @@ impl<'g> GroupReader<'g> {
         }
     }
 
+    /// The numbers at a path of keys, where nothing else stands there, and it makes no difference which event has which: they come as they are stored, and the
+    /// first events seem to have them. None where they have to be found event by event.
+    ///
+    /// Takes time linear in the numbers, and in the tokens of all shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"no":1}"#, r#"{"ms":2}"#, r#"{"ms":1}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// let ms = group.read(&encoded.frames).numbers_in_any_order(&["ms"])?.unwrap();
+    /// assert_eq!((ms.rows, ms.values), (Some(vec![0, 1]), vec![2, 1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn numbers_in_any_order(&mut self, keys: &[&str]) -> Result<Option<Numbers>, DecodeError> {
+        let Some(sites) = self.group.sites(0, keys).filter(|sites| sites.iter().next().is_some()) else {
+            return Ok(None);
+        };
+        let Some(StoredNumbers { strides, columns, scale, are_shortest }) = self.stored_numbers(&sites)?
+        else {
+            return Ok(None);
+        };
+        let count: usize = columns.iter().map(|column| column.values.len()).sum();
+        if !strides.find_by_shape() || count > sites.rows {
+            return Ok(None);
+        }
+        let spelled = if are_shortest { Digits::InFull } else { Digits::of(all_scales(&columns), scale) };
+        let rows = (count != sites.rows).then(|| (0..count as u32).collect());
+        Ok(Some(shortest(Numbers { rows, values: all_values(columns), scale, spelled }, are_shortest)))
+    }
+
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
     pub(crate) fn numbers(&mut self, sites: &Sites) -> Result<Option<Numbers>, DecodeError> {
+        let Some(StoredNumbers { strides, columns, scale, are_shortest }) = self.stored_numbers(sites)?
+        else {
+            return Ok(None);
+        };
+        let numbers = match <[Aligned; 1]>::try_from(columns) {
+            Ok([column]) if strides.are_in_order() => self.in_order(sites, &strides, column, scale),
+            Ok([column]) => self.gathered(sites, &strides, vec![column], scale, !are_shortest),
+            Err(columns) => self.gathered(sites, &strides, columns, scale, !are_shortest),
+        }?;
+        Ok(Some(shortest(numbers, are_shortest)))
+    }
+
+    /// The columns of a path where nothing but numbers stands, brought to one scale.
+    fn stored_numbers(&mut self, sites: &Sites) -> Result<Option<StoredNumbers>, DecodeError> {
         let is_number = |site: &Site| matches!(site.leaf, Some(Leaf::Whole | Leaf::Fraction));
         if !sites.iter().all(is_number) {
             return Ok(None);
@@ -498,16 +568,7 @@ impl<'g> GroupReader<'g> {
         let are_shortest = columns.iter().all(Decimals::are_shortest);
         let of_one = |column: Decimals| column.aligned(scale, !are_shortest);
         let aligned = columns.into_iter().map(of_one).collect::<Option<Vec<_>>>();
-        let Some(columns) = aligned else { return Ok(None) };
-        match <[Aligned; 1]>::try_from(columns) {
-            Ok([column]) if strides.are_in_order() => self.in_order(sites, &strides, column, scale),
-            Ok([column]) => self.gathered(sites, &strides, &[column], scale, !are_shortest),
-            Err(columns) => self.gathered(sites, &strides, &columns, scale, !are_shortest),
-        }
-        .map(|numbers| match are_shortest && scale > 0 {
-            true => Some(Numbers { spelled: Digits::Shortest, ..numbers }),
-            false => Some(numbers),
-        })
+        Ok(aligned.map(|columns| StoredNumbers { strides, columns, scale, are_shortest }))
     }
 
     /// The numbers of a column of which each event has one or none.
@@ -538,32 +599,24 @@ impl<'g> GroupReader<'g> {
         &mut self,
         sites: &Sites,
         strides: &Strides,
-        columns: &[Aligned],
+        columns: Vec<Aligned>,
         scale: u8,
         and_digits: bool,
     ) -> Result<Numbers, DecodeError> {
-        let Standing { rows, places } = strides.standing(self.codes(sites.list)?)?;
-        // One column behind the other: which of them an event has is not to be guessed.
-        let joined: Vec<i64>;
-        let all = match columns {
-            [column] => &column.values,
-            _ => {
-                joined = columns.iter().map(|column| column.values.as_slice()).collect::<Vec<_>>().concat();
-                &joined
-            }
-        };
-        let value = |place: &u32| all.get(*place as usize).copied().unwrap_or_default();
-        let values = places.iter().map(value).collect();
+        let codes = self.codes(sites.list)?;
         let is_uniform =
             |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
         let spelled = match and_digits && !columns.iter().all(is_uniform) {
             false => Vec::new(),
             true => {
-                let scales = columns.iter().map(Aligned::scales).collect::<Vec<_>>().concat();
-                let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
-                places.iter().map(spelled).collect()
+                let scales = all_scales(&columns);
+                let spelled = |place: u32| scales.get(place as usize).copied().unwrap_or_default();
+                strides.standing(codes, scales.len(), spelled)?.values
             }
         };
+        let all = all_values(columns);
+        let value = |place: u32| all.get(place as usize).copied().unwrap_or_default();
+        let Standing { rows, values } = strides.standing(codes, all.len(), value)?;
         let rows = rows.filter(|rows| rows.len() != sites.rows);
         Ok(Numbers { rows, values, scale, spelled: Digits::of(spelled, scale) })
     }
@@ -611,9 +664,13 @@ impl<'g> GroupReader<'g> {
                 _ => return Ok(None),
             }
         }
-        let mut places = strides.places(self.codes(sites.list)?)?;
-        places.iter_mut().for_each(|place| *place = codes.get(*place as usize).copied().unwrap_or_default());
-        Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes: places }))
+        let code = |place: u32| codes.get(place as usize).copied().unwrap_or_default();
+        let is_one = |places: Range<usize>| match codes.get(places) {
+            Some([first, others @ ..]) => others.iter().all(|other| other == first),
+            Some([]) | None => true,
+        };
+        let codes = strides.all(self.codes(sites.list)?, code, is_one)?;
+        Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes }))
     }
 }
 

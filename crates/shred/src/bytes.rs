@@ -39,7 +39,7 @@ impl<'b> Reader<'b> {
     }
 
     /// An unsigned number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
         match self.0 {
             // As good as all have one byte.
@@ -68,7 +68,7 @@ impl<'b> Reader<'b> {
     }
 
     /// An unsigned number of at most `limit`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at_most(&mut self, limit: usize, what: &'static str) -> Result<usize, DecodeError> {
         let value = self.number()?;
         usize::try_from(value).ok().filter(|value| *value <= limit).ok_or(malformed(what))

@@ -127,8 +127,9 @@ impl<'g> GroupReader<'g> {
             ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
             ColumnValues::Templated(_) => return Ok(None),
         };
-        let Standing { rows, places } = strides.standing(self.codes(sites.list)?)?;
-        let mut having = (0..).zip(&places).map(|(nth, place)| {
+        let Standing { rows, values } =
+            strides.standing(self.codes(sites.list)?, sites.rows, |place| place)?;
+        let mut having = (0..).zip(&values).map(|(nth, place)| {
             let row = rows.as_ref().map_or(Some(nth), |rows| rows.get(nth as usize).copied());
             (row.unwrap_or(u32::MAX), *place as usize)
         });

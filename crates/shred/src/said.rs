@@ -8,7 +8,7 @@ use crate::encoding::templates::{Hole, Template};
 use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
 use crate::path::{ROOT, Step};
-use crate::pieces::{Search, Wanted, is_numeric};
+use crate::questions::{Search, Wanted, is_numeric};
 use crate::shape::{Leaf, Token};
 
 /// A path at which documents have strings, or what has strings inside.
@@ -51,12 +51,12 @@ impl GroupReader<'_> {
     /// are stored, and in the tokens of all shapes.
     ///
     /// ```
-    /// # use tamias_shred::{Event, Group, Wanted, encode};
+    /// # use tamias_shred::{Event, Group, Wanted, Within, encode};
     /// let documents = [r#"{"to":"Bern","by":[{"of":"Basel"}]}"#, r#"{"to":"Chur"}"#];
     /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
     /// let encoded = encode(&events)?;
     /// let group = Group::open(&encoded.directory)?;
-    /// let wanted = Wanted { text: b"Basel", any_case: false, has_others: false };
+    /// let wanted = Wanted { text: b"Basel", any_case: false, has_others: false, within: Within::Anywhere };
     /// let find = |text: &[u8]| text.windows(5).any(|part| part == b"Basel");
     /// let paths = group.read(&encoded.frames).paths_with(wanted, find)?.unwrap_or_default();
     /// assert_eq!(paths.len(), 1);

@@ -2,6 +2,7 @@
 
 use crate::error::{DecodeError, NOT_AS_MANY, TOO_FEW};
 use crate::shape::Token;
+use std::ops::Range;
 
 /// A column that holds values of a path.
 #[derive(Clone, Copy)]
@@ -30,15 +31,17 @@ pub(crate) enum Held {
 /// What an event of a shape has at a path, and how far it moves on.
 #[derive(Clone, Copy, Default)]
 struct Stride {
-    has: bool,
-    /// The bits before its lane's cursor, among those of all lanes.
-    shift: u8,
-    /// The bits of a cursor; none where the value stands in no column.
+    /// What is added to all cursors. They are one number, which is added to without waiting for memory.
+    moves: u64,
+    /// The bits of a cursor; none where the value stands in no column, or those of its shape together.
     mask: u32,
     /// What is added to the cursor.
     base: u32,
-    /// What is added to all cursors. They are one number, which is added to without waiting for memory.
-    moves: u64,
+    /// How far the base moves on: by one where the values of its shape stand together, and are not all the same.
+    step: u32,
+    /// The bits before its lane's cursor, among those of all lanes.
+    shift: u8,
+    has: bool,
 }
 
 /// The bits of a cursor, and so many cursors make one number.
@@ -53,13 +56,15 @@ pub(crate) struct Strides {
     is_plain: bool,
 }
 
-/// The events that have a value.
-pub(crate) struct Standing {
+/// The events that have a value, and what was taken for each.
+pub(crate) struct Standing<T> {
     /// Their rows; none where all have one.
     pub(crate) rows: Option<Vec<u32>>,
-    /// Where the value of each stands.
-    pub(crate) places: Vec<u32>,
+    pub(crate) values: Vec<T>,
 }
+
+/// Events are gone over so many at a time: where those that have a value are noted is then known to lie within a list of a fixed length.
+const EVENTS: usize = 64;
 
 impl Strides {
     /// The strides of shapes with what each has at the path; none where there are too many columns to keep count of.
@@ -84,8 +89,7 @@ impl Strides {
                     stride.base = place;
                 }
                 Held::Value { lane, nth } => {
-                    stride.shift = lane as u8 * BITS;
-                    stride.mask = u32::MAX;
+                    (stride.shift, stride.mask) = (lane as u8 * BITS, u32::MAX);
                     stride.base = (lanes.get(lane)?.start as u32).wrapping_add(nth);
                     is_plain &= stride.moves == 1 << stride.shift;
                 }
@@ -114,109 +118,103 @@ impl Strides {
 
     /// The rows of the events that have a value.
     pub(crate) fn rows(&self, codes: &[u32]) -> Vec<u32> {
-        let mut rows = vec![0u32; codes.len()];
-        let mut count = 0;
-        for (row, code) in (0..).zip(codes) {
-            // Written always, and kept where the event has something: a branch could not be foretold.
-            if let Some(place) = rows.get_mut(count) {
-                *place = row;
+        let mut rows = Vec::with_capacity(codes.len());
+        for (first, codes) in (0u32..).step_by(EVENTS).zip(codes.chunks(EVENTS)) {
+            let (mut having, mut count) = ([0; EVENTS], 0);
+            for (row, code) in (first..).zip(codes) {
+                // Written always, and kept where the event has something: a branch could not be foretold.
+                having[count % EVENTS] = row;
+                count += usize::from(self.by_code.get(*code as usize).is_some_and(|stride| stride.has));
             }
-            count += usize::from(self.by_code.get(*code as usize).is_some_and(|stride| stride.has));
+            rows.extend_from_slice(having.get(..count).unwrap_or_default());
         }
-        rows.truncate(count);
         rows
     }
 
-    /// Where the value of each event stands that has one.
-    pub(crate) fn standing(&self, codes: &[u32]) -> Result<Standing, DecodeError> {
+    /// What is taken for each event that has a value, from the place where that stands. They are at most so many.
+    pub(crate) fn standing<T: Copy + Default>(
+        &self,
+        codes: &[u32],
+        most: usize,
+        take: impl Fn(u32) -> T,
+    ) -> Result<Standing<T>, DecodeError> {
         if self.are_all() {
-            return Ok(Standing { rows: None, places: self.places(codes)? });
+            return Ok(Standing { rows: None, values: self.all(codes, take, |_| false)? });
         }
-        let (mut rows, mut places) = (vec![0u32; codes.len()], vec![0u32; codes.len()]);
-        let mut count = 0;
-        let mut note = |row: u32, Found { place, has }: Found| {
-            // Written always, and kept where the event has something: a branch could not be foretold.
-            if let (Some(row_of), Some(place_of)) = (rows.get_mut(count), places.get_mut(count)) {
-                (*row_of, *place_of) = (row, place);
-            }
-            count += usize::from(has);
-        };
-        self.walk(codes, &mut note)?;
-        rows.truncate(count);
-        places.truncate(count);
-        Ok(Standing { rows: Some(rows), places })
+        let most = most.min(codes.len());
+        let (mut rows, mut values) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let mut walk = self.walk(codes, |_| false)?;
+        for (first, codes) in (0u32..).step_by(EVENTS).zip(codes.chunks(EVENTS)) {
+            let (mut having, mut taken, mut count) = ([0; EVENTS], [T::default(); EVENTS], 0);
+            walk.each(first, codes, |row, Found { place, has }| {
+                // Written always, and kept where the event has something: a branch could not be foretold.
+                having[count % EVENTS] = row;
+                taken[count % EVENTS] = take(place);
+                count += usize::from(has);
+            });
+            rows.extend_from_slice(having.get(..count).unwrap_or_default());
+            values.extend_from_slice(taken.get(..count).unwrap_or_default());
+        }
+        walk.end()?;
+        Ok(Standing { rows: Some(rows), values })
     }
 
-    /// Where the value of each event stands, by the codes of their shapes. That of one that has none is 0.
-    pub(crate) fn places(&self, codes: &[u32]) -> Result<Vec<u32>, DecodeError> {
-        let mut places = Vec::with_capacity(codes.len());
-        self.walk(codes, |_, found| places.push(found.place))?;
-        Ok(places)
+    /// What is taken for each event from the place where its value stands, by the codes of their shapes. The place of one that has none is 0. `is_one` tells
+    /// whether all values of a range of places are the same: what shapes determine is told by these alone.
+    pub(crate) fn all<T: Copy>(
+        &self,
+        codes: &[u32],
+        take: impl Fn(u32) -> T,
+        is_one: impl Fn(Range<usize>) -> bool,
+    ) -> Result<Vec<T>, DecodeError> {
+        let mut walk = self.walk(codes, is_one)?;
+        if walk.by_code.iter().all(|stride| stride.mask == 0 && stride.step == 0) {
+            let of_shapes: Vec<T> = walk.by_code.iter().map(|stride| take(stride.base)).collect();
+            let nothing = take(0);
+            let of_shape = |code: &u32| of_shapes.get(*code as usize).copied().unwrap_or(nothing);
+            return Ok(codes.iter().map(of_shape).collect());
+        }
+        let mut values = Vec::with_capacity(codes.len());
+        walk.each(0, codes, |_, found| values.push(take(found.place)));
+        walk.end()?;
+        Ok(values)
     }
 
-    /// Calls with the row of each event and what was found of it, in order.
-    fn walk(&self, codes: &[u32], mut note: impl FnMut(u32, Found)) -> Result<(), DecodeError> {
-        if self.is_plain && self.lanes.iter().any(|lane| lane.by_shape) {
-            let mut cursors = self.cursors(codes)?;
-            (0..).zip(codes).for_each(|(row, code)| note(row, cursors.step(*code)));
-            return Ok(());
-        }
-        let mut cursors = 0u64;
-        for (row, code) in (0..).zip(codes) {
-            let stride = self.by_code.get(*code as usize).copied().unwrap_or_default();
-            let place = stride.base.wrapping_add((cursors >> stride.shift) as u32 & stride.mask);
-            cursors = cursors.wrapping_add(stride.moves);
-            note(row, Found { place, has: stride.has });
-        }
-        for (nth, lane) in (0u8..).zip(&self.lanes) {
-            if (cursors >> (nth * BITS)) as u32 as usize > lane.count {
-                return Err(TOO_FEW);
-            }
-        }
-        Ok(())
+    /// A walk over events of these codes.
+    fn walk(&self, codes: &[u32], is_one: impl Fn(Range<usize>) -> bool) -> Result<Walk<'_>, DecodeError> {
+        let by_shape = self.is_plain && self.lanes.iter().any(|lane| lane.by_shape);
+        let by_code = if by_shape { self.by_shape(codes, is_one)? } else { self.by_code.clone() };
+        Ok(Walk { by_code, lanes: &self.lanes, by_shape, cursors: 0 })
     }
 
-    /// Where events of each shape begin, where values of a lane or another are stored by shape.
-    fn cursors(&self, codes: &[u32]) -> Result<Cursors, DecodeError> {
+    /// The strides where values of a lane or another are stored by shape: where those of each shape begin.
+    fn by_shape(
+        &self,
+        codes: &[u32],
+        is_one: impl Fn(Range<usize>) -> bool,
+    ) -> Result<Vec<Stride>, DecodeError> {
         let mut counts = vec![0u32; self.by_code.len()];
         for code in codes {
             if let Some(count) = counts.get_mut(*code as usize) {
                 *count += 1;
             }
         }
-        // Each shape has a cursor of its own, or shares that of its lane. What has no column does not move on.
-        let shared = self.by_code.len() as u32;
-        let own = (0..shared).zip(&self.by_code);
-        let mut slots: Vec<(u32, bool)> = own.map(|(code, stride)| (code, stride.has)).collect();
-        let mut at: Vec<(u32, u32)> = self.by_code.iter().map(|stride| (stride.base, 0)).collect();
-        at.extend(self.lanes.iter().map(|lane| (lane.start as u32, 1)));
-        for ((nth, lane), lane_slot) in (0u8..).zip(&self.lanes).zip(shared..) {
+        let mut by_code = self.by_code.clone();
+        for (nth, lane) in (0u8..).zip(&self.lanes).filter(|(_, lane)| lane.by_shape) {
             let mut sum = 0u32;
-            for ((stride, count), slot) in self.by_code.iter().zip(&counts).zip(0..) {
-                if stride.mask == 0 || stride.shift / BITS != nth {
-                    continue;
+            for (stride, count) in by_code.iter_mut().zip(&counts) {
+                if stride.mask != 0 && stride.shift / BITS == nth {
+                    let base = stride.base.wrapping_add(sum);
+                    let is_one = is_one(base as usize..base as usize + *count as usize);
+                    *stride = Stride { moves: 0, mask: 0, base, step: u32::from(!is_one), ..*stride };
+                    sum = sum.saturating_add(*count);
                 }
-                match lane.by_shape {
-                    true => {
-                        if let Some(own) = at.get_mut(slot) {
-                            *own = (stride.base.wrapping_add(sum), 1);
-                        }
-                    }
-                    false => {
-                        if let Some((own, _)) = slots.get_mut(slot) {
-                            *own = lane_slot;
-                        }
-                    }
-                }
-                sum = sum.saturating_add(*count);
             }
-            match lane.by_shape {
-                true if sum as usize != lane.count => return Err(NOT_AS_MANY),
-                false if sum as usize > lane.count => return Err(TOO_FEW),
-                _ => {}
+            if sum as usize != lane.count {
+                return Err(NOT_AS_MANY);
             }
         }
-        Ok(Cursors { slots, at })
+        Ok(by_code)
     }
 }
 
@@ -227,22 +225,50 @@ struct Found {
     has: bool,
 }
 
-/// How far shapes are in the columns of a path.
-struct Cursors {
-    /// By the code of a shape: which cursor it has, and whether it has a value.
-    slots: Vec<(u32, bool)>,
-    /// Where each cursor is, and how far it moves on.
-    at: Vec<(u32, u32)>,
+/// How far events are in the columns of a path.
+struct Walk<'s> {
+    by_code: Vec<Stride>,
+    lanes: &'s [Lane],
+    /// Whether values of a lane or another are stored by shape.
+    by_shape: bool,
+    cursors: u64,
 }
 
-impl Cursors {
-    /// Moves on behind the next event, which has this shape.
-    #[inline]
-    fn step(&mut self, code: u32) -> Found {
-        let Some((slot, has)) = self.slots.get(code as usize) else { return Found::default() };
-        let Some((at, step)) = self.at.get_mut(*slot as usize) else { return Found::default() };
-        let place = *at;
-        *at = place.wrapping_add(*step);
-        Found { place, has: *has }
+impl Walk<'_> {
+    /// Moves on behind the next events, and calls with the row of each and what was found of it, in order.
+    #[inline(always)]
+    fn each(&mut self, first: u32, codes: &[u32], note: impl FnMut(u32, Found)) {
+        match self.by_shape {
+            true => self.each_of::<true>(first, codes, note),
+            false => self.each_of::<false>(first, codes, note),
+        }
+    }
+
+    #[inline(always)]
+    fn each_of<const BY_SHAPE: bool>(&mut self, first: u32, codes: &[u32], mut note: impl FnMut(u32, Found)) {
+        let mut cursors = self.cursors;
+        for (row, code) in (first..).zip(codes) {
+            let Some(stride) = self.by_code.get_mut(*code as usize) else {
+                note(row, Found::default());
+                continue;
+            };
+            let place = stride.base.wrapping_add((cursors >> stride.shift) as u32 & stride.mask);
+            if BY_SHAPE {
+                stride.base = stride.base.wrapping_add(stride.step);
+            }
+            cursors = cursors.wrapping_add(stride.moves);
+            note(row, Found { place, has: stride.has });
+        }
+        self.cursors = cursors;
+    }
+
+    /// Fails if the events of all shapes had more values than there are.
+    fn end(self) -> Result<(), DecodeError> {
+        for (nth, lane) in (0u8..).zip(self.lanes) {
+            if (self.cursors >> (nth * BITS)) as u32 as usize > lane.count {
+                return Err(TOO_FEW);
+            }
+        }
+        Ok(())
     }
 }

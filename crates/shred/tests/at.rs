@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tamias_json::{Document, Map, Offsets, Value};
 use tamias_shred::{
     AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, Holds, Length, Numbers, TextPieces, Wanted,
-    encode, group_len,
+    Within, encode, group_len,
 };
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
@@ -84,7 +84,6 @@ fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
             (length, read) => panic!("{length:?} of {}: {read:?}", String::from_utf8_lossy(text)),
         }
     }
-    let holds = |text: &[u8], wanted: &[u8]| text.windows(wanted.len()).any(|part| part == wanted);
     // Parts of the texts themselves, of all lengths and from all places.
     let parts = known.iter().enumerate().step_by(known.len() / 12 + 1).flat_map(|(row, text)| {
         let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
@@ -95,25 +94,52 @@ fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
                 .filter(|part| !part.is_empty())
         })
     });
-    for part in parts.chain([&b"no such text"[..], b"1", b"."]) {
-        for any_case in [false, true] {
-            let spelled = |text: &[u8]| if any_case { text.to_ascii_lowercase() } else { text.to_vec() };
-            let wanted = spelled(part);
-            let found = pieces.search(Wanted { text: &wanted, any_case, has_others: any_case }, |text| {
-                holds(&spelled(text), &wanted)
-            });
-            for (found, text) in found.into_iter().zip(known) {
-                let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-                let is_in = holds(&spelled(inner), &wanted);
-                let why =
-                    || format!("{} in {}", String::from_utf8_lossy(&wanted), String::from_utf8_lossy(text));
-                match found {
-                    Holds::Nothing => assert!(text.is_empty(), "{}", why()),
-                    Holds::No => assert!(!text.is_empty() && !is_in, "{}", why()),
-                    Holds::Yes => assert!(is_in && !is_escaped(text), "{}", why()),
-                    Holds::Untold => assert!(!text.is_empty(), "{}", why()),
-                }
+    let inner = |text: &'_ [u8]| text.get(1..text.len().saturating_sub(1)).unwrap_or_default().to_vec();
+    // Whole texts too, and what they begin and end with.
+    let whole = known.iter().step_by(known.len() / 6 + 1).flat_map(|text| {
+        let text = inner(text);
+        [text.clone(), text[..text.len().min(9)].to_vec(), text[text.len().saturating_sub(9)..].to_vec()]
+    });
+    let parts: Vec<Vec<u8>> =
+        parts.map(<[u8]>::to_vec).chain(whole.filter(|text| !text.is_empty())).collect();
+    let others = [&b"no such text"[..], b"1", b"."].map(<[u8]>::to_vec);
+    for part in parts.iter().chain(&others) {
+        for within in [Within::Anywhere, Within::Start, Within::End, Within::Whole] {
+            for any_case in [false, true] {
+                assert_searched(pieces, known, part, (within, any_case));
             }
+        }
+    }
+}
+
+/// Asserts that pieces tell whether something stands in texts, or leave it open.
+fn assert_searched(pieces: &TextPieces, known: &[Vec<u8>], part: &[u8], (within, any_case): (Within, bool)) {
+    let holds = |text: &[u8], wanted: &[u8]| text.windows(wanted.len()).any(|part| part == wanted);
+    let spelled = |text: &[u8]| if any_case { text.to_ascii_lowercase() } else { text.to_vec() };
+    let wanted = spelled(part);
+    let found = pieces.search(Wanted { text: &wanted, any_case, has_others: any_case, within }, |text| {
+        holds(&spelled(text), &wanted)
+    });
+    for (found, text) in found.into_iter().zip(known) {
+        let inner = spelled(text.get(1..text.len().saturating_sub(1)).unwrap_or_default());
+        let is_in = match within {
+            Within::Anywhere => holds(&inner, &wanted),
+            Within::Start => inner.starts_with(&wanted),
+            Within::End => inner.ends_with(&wanted),
+            Within::Whole => inner == wanted,
+        };
+        let why = || {
+            format!("{within:?}: {} in {}", String::from_utf8_lossy(&wanted), String::from_utf8_lossy(text))
+        };
+        match found {
+            Holds::Nothing => assert!(text.is_empty(), "{}", why()),
+            Holds::No => assert!(!text.is_empty() && !is_in, "{}", why()),
+            // A part of an escape is none of a text; what begins like it, or is all of it, has its escapes too.
+            Holds::Yes => {
+                let may_be_escaped = matches!(within, Within::Start | Within::Whole);
+                assert!(is_in && (may_be_escaped || !text.contains(&b'\\')), "{}", why());
+            }
+            Holds::Untold => assert!(!text.is_empty(), "{}", why()),
         }
     }
 }
@@ -466,7 +492,7 @@ fn pieces_tell_what_stands_in_texts_without_putting_them_together() {
     };
     let search = |text: &[u8]| {
         let find = |piece: &[u8]| piece.windows(text.len()).any(|part| part == text);
-        pieces.search(Wanted { text, any_case: false, has_others: false }, find)
+        pieces.search(Wanted { text, any_case: false, has_others: false, within: Within::Anywhere }, find)
     };
     let by_kind =
         |[left, took, came]: [Holds; 3]| (0..400).map(move |n| [left, took, came][n % 3]).collect::<Vec<_>>();

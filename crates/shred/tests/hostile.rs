@@ -1,7 +1,7 @@
 //! Damaged and forged groups: an error, or some documents, in bounded time and memory; never a panic.
 
 use proptest::prelude::*;
-use tamias_shred::{AtPath, DecodeError, Encoded, Event, Group, Wanted, encode, forge};
+use tamias_shred::{AtPath, DecodeError, Encoded, Event, Group, Wanted, Within, encode, forge};
 
 /// A document of one of three structures, with values of every kind.
 fn document(n: u64) -> String {
@@ -97,7 +97,12 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
             assert_eq!(pieces.lengths().len(), group.events());
             let find = |text: &[u8]| text.windows(2).any(|part| part == b"/1");
             assert_eq!(
-                pieces.search(Wanted { text: b"/1", any_case: false, has_others: false }, find).len(),
+                pieces
+                    .search(
+                        Wanted { text: b"/1", any_case: false, has_others: false, within: Within::Anywhere },
+                        find
+                    )
+                    .len(),
                 group.events()
             );
         }

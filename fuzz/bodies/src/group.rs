@@ -1,6 +1,6 @@
 //! Any bytes as a group of columns.
 
-use tamias_shred::{AtPath, Group, Wanted, forge};
+use tamias_shred::{AtPath, Group, Wanted, Within, forge};
 
 /// Any bytes as a group: with right checksums around them, an error or some documents, in bounded time and memory.
 ///
@@ -51,7 +51,12 @@ pub fn group(input: &[u8]) {
                 assert_eq!(pieces.lengths().len(), group.events());
                 let find = |text: &[u8]| text.contains(&b'1');
                 assert_eq!(
-                    pieces.search(Wanted { text: b"1", any_case: true, has_others: true }, find).len(),
+                    pieces
+                        .search(
+                            Wanted { text: b"1", any_case: true, has_others: true, within: Within::Anywhere },
+                            find
+                        )
+                        .len(),
                     group.events()
                 );
             }

@@ -36,6 +36,8 @@ pub struct DecodedColumns {
     paths: Paths,
     /// What was made for some rows only.
     partly: Paths,
+    /// Numbers as they are stored, where it made no difference which event has which.
+    in_any_order: Paths,
     arrays: Columns<Path, ArrayColumn>,
     /// What stands at paths of elements, by the paths of their arrays and their own.
     in_elements: Columns<(Path, Path), PathColumn>,
@@ -218,6 +220,7 @@ impl DecodedColumns {
             group: Arc::new(group),
             paths: Paths::default(),
             partly: Paths::default(),
+            in_any_order: Paths::default(),
             arrays: Columns::default(),
             in_elements: Columns::default(),
             times: Piece::default(),
@@ -296,6 +299,21 @@ impl DecodedColumns {
         column
     }
 
+    /// The numbers of a path in any order.
+    pub(super) fn in_any_order(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.in_any_order.get(path, turn)
+    }
+
+    /// Keeps the numbers of a path in any order. Where another thread was first, its column counts.
+    pub(super) fn keep_in_any_order(
+        &self,
+        path: &[Box<str>],
+        column: PathColumn,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        self.in_any_order.keep(path, Arc::new(column), turn)
+    }
+
     /// The arrays at a path.
     pub(super) fn arrays(&self, path: &Path, turn: u64) -> Option<Arc<ArrayColumn>> {
         known(&self.arrays, path, turn)
@@ -346,7 +364,7 @@ impl DecodedColumns {
     pub fn compacted(&self) -> DecodedColumns {
         // What was decoded of frames stays, and what was not is read again.
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
-        let paths = [self.paths.compacted(), self.partly.compacted()];
+        let paths = [&self.paths, &self.partly, &self.in_any_order].map(Paths::compacted);
         let mut all = self.with(paths, frames, &|_| true);
         let Turns { made, used } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
@@ -367,6 +385,7 @@ impl DecodedColumns {
         }
         self.paths.each_piece(act);
         self.partly.each_piece(act);
+        self.in_any_order.each_piece(act);
         for (path, Kept { column, turns }) in &*lock(&self.arrays) {
             act(*turns, column.held_bytes() + path_bytes(path));
         }
@@ -386,13 +405,14 @@ impl DecodedColumns {
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
         let frames = self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect();
-        self.with([self.paths.kept_if(is_kept), self.partly.kept_if(is_kept)], frames, is_kept)
+        let paths = [&self.paths, &self.partly, &self.in_any_order].map(|paths| paths.kept_if(is_kept));
+        self.with(paths, frames, is_kept)
     }
 
     /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
     fn with(
         &self,
-        [paths, partly]: [Paths; 2],
+        [paths, partly, in_any_order]: [Paths; 3],
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
@@ -401,6 +421,7 @@ impl DecodedColumns {
             frames,
             paths,
             partly,
+            in_any_order,
             arrays: some_of(&self.arrays, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),

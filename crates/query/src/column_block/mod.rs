@@ -376,6 +376,22 @@ impl ColumnBlock {
         Ok(self.keep(path, at))
     }
 
+    /// What stands at a path of keys, where it makes no difference which event has what: numbers come as they are stored, and the first events seem to have them.
+    pub(crate) fn at_in_any_order(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        let known = self.decoded.column(path, self.turn);
+        if let Some(column) = known.or_else(|| self.decoded.in_any_order(path, self.turn)) {
+            return Ok(column);
+        }
+        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        Ok(match self.read(|reader| reader.numbers_in_any_order(&keys))? {
+            Some(numbers) => {
+                let column = PathColumn::of_numbers(numbers, self.len());
+                self.decoded.keep_in_any_order(path, column, self.turn)
+            }
+            None => self.at(path)?,
+        })
+    }
+
     /// The frames that are read for what stands at some paths, and for the times, in ascending order.
     pub(crate) fn frames_at(&self, paths: &[Path], and_times: bool) -> Vec<u32> {
         let group = &self.decoded.group;
@@ -531,6 +547,26 @@ mod tests {
         block.at(&["x".repeat(1_000_000).into()]).unwrap();
         let held = block.decoded().held_bytes() - before;
         assert!((1_000_000..1_001_000).contains(&held), "{held}");
+    }
+
+    /// Each of them would tell another what it is not asked for.
+    #[test]
+    fn numbers_in_any_order_are_kept_apart_from_those_of_events() {
+        let documents = [r#"{"M":1}"#, r#"{"N":7}"#, r#"{"M":2}"#, r#"{"N":5,"M":3}"#].map(str::as_bytes);
+        let events = documents.map(|document| Event { instant: 0, arrival: 0, document });
+        let encoded = encode(&events).unwrap();
+        let block = ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap();
+        let path: Path = [Box::from("N")].into();
+        let rows = |column: &PathColumn| match column {
+            PathColumn::Numbers(column) => column.numbers.rows.clone(),
+            other => panic!("{other:?} are numbers"),
+        };
+        let held = block.decoded().held_bytes();
+        assert_eq!(rows(&block.at_in_any_order(&path).unwrap()), Some(vec![0, 1]));
+        assert!(block.decoded().held_bytes() > held && !block.has(&path));
+        assert_eq!(rows(&block.at(&path).unwrap()), Some(vec![1, 3]));
+        // Those of events serve as well, once they are there.
+        assert_eq!(rows(&block.at_in_any_order(&path).unwrap()), Some(vec![1, 3]));
     }
 
     #[test]

@@ -90,6 +90,14 @@ impl PieceColumn {
 
     fn count_lengths(&self) -> Option<Numbers> {
         let lengths = self.pieces.lengths();
+        let characters = |length: &Length| match length {
+            Length::Characters(characters) => Some(i64::from(*characters)),
+            Length::Nothing | Length::Untold => None,
+        };
+        // As good as always all rows have a text that tells.
+        if let Some(values) = lengths.iter().map(characters).collect::<Option<Vec<i64>>>() {
+            return Some(Numbers { values, ..Numbers::default() });
+        }
         let untold = (0..).zip(&lengths).filter(|(_, length)| **length == Length::Untold);
         let untold: Vec<u32> = untold.map(|(row, _)| row).collect();
         let texts = self.some(&untold);

@@ -35,6 +35,8 @@ pub(crate) struct ColumnPlan {
     /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
     pub(super) rows_max: Option<usize>,
     pub(super) times: TimesAsked,
+    /// Whether it makes no difference which event of a block has what: one path is asked about, and nothing of order.
+    pub(super) in_any_order: bool,
     /// Whether it looks into documents themselves.
     reads_documents: bool,
     /// Where it asks for messages.
@@ -144,6 +146,8 @@ impl ColumnPlan {
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
         let unnest = unnest.map(Unnest::Values);
+        let in_any_order =
+            paths.len() == 1 && !asks_of_arrays && wants != Wanted::Rows && times == TimesAsked::Nothing;
         Some(ColumnPlan {
             paths,
             unnest,
@@ -157,6 +161,7 @@ impl ColumnPlan {
             beginning,
             rows_max,
             times,
+            in_any_order: in_any_order && !reads_documents,
             reads_documents,
             messages,
         })

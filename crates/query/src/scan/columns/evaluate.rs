@@ -31,6 +31,8 @@ pub(super) struct Evaluator<'b> {
     pub(super) stand_ins: Vec<StandIn>,
     pub(super) times: Times<'b>,
     control: &'b Control,
+    /// Whether it makes no difference which event has what, so that values are taken as they are stored.
+    pub(super) in_any_order: bool,
     /// Whether what in an expression can be made a column is one: there is no more to be had.
     pub(super) is_flat: bool,
     /// For each row its event in the block; none where rows are the events.
@@ -70,6 +72,7 @@ impl<'b> Evaluator<'b> {
             stand_ins: Vec::new(),
             times,
             control,
+            in_any_order: false,
             is_flat: false,
             origins: None,
             kept: RefCell::default(),
@@ -130,6 +133,7 @@ impl<'b> Evaluator<'b> {
             if self.columns.get(slot).is_some_and(Option::is_none) {
                 let column = match self.paths.get(slot) {
                     Some(path) => match rows {
+                        _ if self.in_any_order => self.block.at_in_any_order(path)?,
                         None => self.block.at(path)?,
                         Some(rows) => self.block.at_rows(path, rows)?,
                     },
@@ -665,6 +669,12 @@ pub(super) fn is_has(expr: &Expr) -> bool {
 fn compare(numbers: &Numbers, passes: impl Fn(i64) -> bool, rows: usize) -> Mask {
     match &numbers.rows {
         None => numbers.values.iter().map(|mantissa| passes(*mantissa)).collect(),
+        // The first rows, and no others.
+        Some(of) if of.last().is_none_or(|last| *last as usize + 1 == of.len()) => {
+            let mut mask: Mask = numbers.values.iter().map(|mantissa| passes(*mantissa)).collect();
+            mask.resize(rows, false);
+            mask
+        }
         Some(of) => {
             let mut mask = vec![false; rows];
             for (row, mantissa) in of.iter().zip(&numbers.values) {

@@ -154,6 +154,7 @@ fn find(
         },
     };
     let stay = evaluator.staying(&places);
+    evaluator.in_any_order = plan.in_any_order && stay.is_none() && events == evaluator.block.len();
     let staying = || stay.as_ref().map_or(part.len(), |stay| count(stay.get(part.clone())));
     let elements = if plan.unnest.is_some() { staying() } else { 0 };
     let mask: Option<Mask> = match filter {
@@ -223,7 +224,7 @@ fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Tol
             Some(mask) => match count(Some(mask)) {
                 0 => break,
                 count if !evaluator.are_few(count) || evaluator.has(term) => None,
-                _ => Some((0..).zip(mask).filter(|(_, passes)| **passes).map(|(row, _)| row).collect()),
+                _ => Some(rows_of(mask, 0)),
             },
         };
         match evaluator.load_for(term, rows.as_deref()) {
@@ -317,20 +318,25 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
         (Wanted::Count, passes) => Passing::Count(count(passes)),
         (Wanted::Block, None) => Passing::All(all),
         (Wanted::Rows, None) => Passing::Some(Arc::new(all.collect())),
-        (Wanted::Block | Wanted::Rows, Some(passes)) => {
-            // Which pass is not to be guessed: each is written, and overwritten if it does not.
-            let mut rows = vec![0u32; all.len() + 1];
-            let mut count = 0;
-            for (row, passes) in all.zip(passes) {
-                if let Some(place) = rows.get_mut(count) {
-                    *place = row;
-                }
-                count += usize::from(*passes);
-            }
-            rows.truncate(count);
-            Passing::Some(Arc::new(rows))
-        }
+        (Wanted::Block | Wanted::Rows, Some(passes)) => Passing::Some(Arc::new(rows_of(passes, all.start))),
     }
+}
+
+/// The rows that pass, of which the first one has a number.
+fn rows_of(passes: &[bool], first: u32) -> Vec<u32> {
+    /// So that each place is known to lie within the list.
+    const ROWS: usize = 64;
+    let mut rows = Vec::with_capacity(count(Some(passes)));
+    for (first, passes) in (first..).step_by(ROWS).zip(passes.chunks(ROWS)) {
+        let (mut passing, mut count) = ([0; ROWS], 0);
+        for (row, passes) in (first..).zip(passes) {
+            // Which pass is not to be guessed: each is written, and overwritten if it does not.
+            passing[count % ROWS] = row;
+            count += usize::from(*passes);
+        }
+        rows.extend_from_slice(passing.get(..count).unwrap_or_default());
+    }
+    rows
 }
 
 /// What the outputs of a block may take together, in bytes. Of more, documents are looked at one by one.

@@ -60,6 +60,14 @@ impl<'b> BlockColumns<'b> {
         }
     }
 
+    /// The same where it makes no difference which event has what: others may seem to have it.
+    pub(super) fn at_in_any_order(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.at_in_any_order(path),
+            BlockColumns::Text(text) => text.at(path),
+        }
+    }
+
     /// The same where some rows are looked at, in ascending order; others may seem to have nothing.
     pub(super) fn at_rows(&self, path: &[Box<str>], rows: &[u32]) -> Result<Arc<PathColumn>, ColumnError> {
         match self {

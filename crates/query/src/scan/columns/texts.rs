@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_json::Isa;
 use tamias_json::search::Needle;
-use tamias_shred::{Holds, TextPieces, Wanted};
+use tamias_shred::{Holds, TextPieces, Wanted, Within};
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
 pub(super) enum Sought<'e> {
@@ -318,8 +318,12 @@ impl Sought<'_> {
     /// A text that stands in each string that is sought, as it is stored; none where there is none.
     pub(super) fn part(&self) -> Option<Part<'_>> {
         let exact = |text| {
-            let wanted = Wanted { text, any_case: false, has_others: false };
+            let wanted = Wanted { text, any_case: false, has_others: false, within: Within::Anywhere };
             Part { wanted, find: Find::Exact(memmem::Finder::new(text)), is_all: false }
+        };
+        let placed = |text, within| {
+            let part = exact(text);
+            Part { wanted: Wanted { within, ..part.wanted }, is_all: true, ..part }
         };
         let part = match self {
             Sought::Contains(finder) => Part { is_all: true, ..exact(finder.needle()) },
@@ -327,26 +331,28 @@ impl Sought<'_> {
                 let sought = core.as_ref().unwrap_or(folded);
                 let is_all = sought.bytes() == folded.bytes();
                 // No other characters stand for the letters of a core.
-                let wanted = Wanted { text: sought.bytes(), any_case: true, has_others: core.is_none() };
+                let (text, has_others) = (sought.bytes(), core.is_none());
+                let wanted = Wanted { text, any_case: true, has_others, within: Within::Anywhere };
                 Part { wanted, find: Find::AnyCase((**sought).clone()), is_all }
             }
             Sought::Core(core) => {
-                let wanted = Wanted { text: core.bytes(), any_case: true, has_others: false };
+                let text = core.bytes();
+                let wanted = Wanted { text, any_case: true, has_others: false, within: Within::Anywhere };
                 Part { wanted, find: Find::AnyCase((**core).clone()), is_all: false }
             }
-            Sought::Prefix(prefix) => exact(opened(prefix)),
-            Sought::Suffix(suffix) => exact(closed(suffix)),
+            Sought::Prefix(prefix) => placed(opened(prefix), Within::Start),
+            Sought::Suffix(suffix) => placed(closed(suffix), Within::End),
             Sought::Pieces(first, between, last) => {
                 let between = between.iter().map(memmem::Finder::needle);
                 exact(between.chain([opened(first), closed(last)]).max_by_key(|text| text.len())?)
             }
             Sought::AnyOf(texts) => match texts.as_slice() {
-                [text] => exact(opened(closed(text))),
+                [text] => placed(opened(closed(text)), Within::Whole),
                 _ => return None,
             },
             Sought::AnyCase(_, text) => {
                 let text = opened(closed(text));
-                let wanted = Wanted { text, any_case: true, has_others: true };
+                let wanted = Wanted { text, any_case: true, has_others: true, within: Within::Anywhere };
                 Part { wanted, find: Find::AnyCase(Needle::folded(text)?), is_all: false }
             }
             Sought::Foreign => {

@@ -1,0 +1,396 @@
+//! How long texts by template are, and whether something stands in them: what their pieces tell of it.
+
+use crate::asked::{Answers, Hole, Meets, Question};
+use crate::number::{self, Plain};
+use crate::pieces::{PlacedTemplate, TextPieces};
+use crate::spans::{Mapped, Spans};
+use std::convert::Infallible;
+
+/// How many characters a text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// There is no text.
+    Nothing,
+    /// So many.
+    Characters(u32),
+    /// Its pieces do not tell, as an escape may go from one to the next.
+    Untold,
+}
+
+/// Whether something stands in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// There is no text.
+    Nothing,
+    /// It does not.
+    No,
+    /// It does.
+    Yes,
+    /// Its pieces do not tell.
+    Untold,
+}
+
+/// What is looked for in texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// The bytes as they are stored.
+    pub text: &'w [u8],
+    /// Whether ASCII letters may stand in either case.
+    pub any_case: bool,
+    /// Whether other characters may stand for its letters: texts that have such, or escapes, are not told then.
+    pub has_others: bool,
+    /// Where it has to stand.
+    pub within: Within,
+}
+
+/// Where something has to stand in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// Anywhere in it.
+    #[default]
+    Anywhere,
+    /// At the start.
+    Start,
+    /// At the end.
+    End,
+    /// It is all of it.
+    Whole,
+}
+
+impl Within {
+    fn begins(self) -> bool {
+        matches!(self, Within::Start | Within::Whole)
+    }
+
+    fn ends(self) -> bool {
+        matches!(self, Within::End | Within::Whole)
+    }
+}
+
+impl TextPieces {
+    /// How many characters the text of each row has. Takes time linear in the texts and the pieces of their templates.
+    pub fn lengths(&self) -> Vec<Length> {
+        let length = |characters: Option<u32>| match characters {
+            None => Length::Nothing,
+            Some(UNTOLD) => Length::Untold,
+            Some(characters) => Length::Characters(characters),
+        };
+        self.ask(&Characters, length)
+    }
+
+    /// Whether something stands in the text of each row; `find` tells whether it stands in some bytes. What its pieces do not tell may be so or not:
+    /// where it may stand across several, or be part of an escape. Takes time linear in the texts and the pieces of their
+    /// templates.
+    pub fn search(&self, wanted: Wanted<'_>, find: impl Fn(&[u8]) -> bool) -> Vec<Holds> {
+        let holds = |found: Option<u8>| match found {
+            None => Holds::Nothing,
+            Some(found) if found & found::FOREIGN != 0 => Holds::Untold,
+            Some(found) if found & found::SURE != 0 => Holds::Yes,
+            Some(found) if found & (found::HELD | found::PERHAPS) == 0 => Holds::No,
+            // A piece does not tell where in its text it stands.
+            Some(_) if wanted.within != Within::Anywhere => Holds::Untold,
+            Some(found) if found & (found::HELD | found::ESCAPED) == found::HELD => Holds::Yes,
+            Some(_) => Holds::Untold,
+        };
+        self.ask(&Search { wanted, find }, holds)
+    }
+}
+
+/// How many characters texts have.
+struct Characters;
+
+/// Stands for the length of a text whose pieces do not tell it.
+const UNTOLD: u32 = u32::MAX;
+
+/// How many characters a piece has; untold where it may begin or end within an escape, or has half a surrogate pair.
+fn characters(text: &[u8]) -> u32 {
+    // Each character begins with a byte that continues no other.
+    let plain = |text: &[u8]| text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as u32;
+    let (mut rest, mut count) = (text, 0);
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let (before, escape) = rest.split_at(at);
+        let length = match escape.get(1..) {
+            Some([b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..]) => return UNTOLD,
+            Some([b'u', digits @ ..]) if digits.len() >= 4 => 6,
+            Some([b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..]) => 2,
+            _ => return UNTOLD,
+        };
+        count += plain(before) + 1;
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    count + plain(rest)
+}
+
+impl Question for Characters {
+    type Answer = u32;
+    type Meeting = Infallible;
+    const EMPTY: u32 = 0;
+
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u32> {
+        let is_plain = values.is_plain();
+        if let Some(length) = values.one_length().filter(|_| is_plain) {
+            return Answers::All(length as u32);
+        }
+        values.map(is_plain, |length| length as u32, characters, Plain::digits).into()
+    }
+
+    fn of_hole(&self, _: &Hole<'_>) -> Meets<Self> {
+        Meets::Nothing
+    }
+
+    fn of_meeting(&self, meeting: &Infallible, _: &[u8]) -> u32 {
+        match *meeting {}
+    }
+
+    fn of_literals(&self, template: &PlacedTemplate) -> u32 {
+        template.literals().fold(0, |sum, literal| self.join(sum, characters(literal)))
+    }
+
+    #[inline(always)]
+    fn join(&self, a: u32, b: u32) -> u32 {
+        a.saturating_add(b)
+    }
+}
+
+/// Whether something stands in texts.
+pub(crate) struct Search<'w, F> {
+    pub(crate) wanted: Wanted<'w>,
+    pub(crate) find: F,
+}
+
+/// Whether a byte stands in the texts of numbers.
+pub(crate) fn is_numeric(byte: &u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'.' | b'-')
+}
+
+/// What is known of a text, as bits.
+mod found {
+    /// It stands in a piece.
+    pub(crate) const HELD: u8 = 1;
+    /// It may stand where pieces meet.
+    pub(crate) const PERHAPS: u8 = 2;
+    /// There are escapes, of which it may be a part.
+    pub(crate) const ESCAPED: u8 = 4;
+    /// There are characters that may stand for letters in another case.
+    pub(crate) const FOREIGN: u8 = 8;
+    /// It stands where it has to.
+    pub(crate) const SURE: u8 = 16;
+}
+
+/// A text may begin in the middle of an escape, which is no longer than this.
+const ESCAPE_BYTES: usize = 6;
+
+impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
+    fn of_text(&self, text: &[u8]) -> u8 {
+        let bit = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
+        let is_escaped = text.contains(&b'\\');
+        bit((self.find)(text), found::HELD)
+            | bit(is_escaped, found::ESCAPED)
+            | bit(self.wanted.has_others && (is_escaped || !text.is_ascii()), found::FOREIGN)
+    }
+
+    /// What is known of a whole text.
+    fn of_whole_text(&self, text: &[u8]) -> u8 {
+        let Wanted { text: wanted, within, .. } = self.wanted;
+        let is_there = match within {
+            Within::Anywhere => return self.of_text(text),
+            Within::Start => text.starts_with(wanted),
+            Within::End => text.ends_with(wanted),
+            Within::Whole => text == wanted,
+        };
+        match is_there {
+            false => 0,
+            // What ends like it may end with an escape.
+            true if within == Within::End && text.contains(&b'\\') => found::PERHAPS,
+            true => found::SURE,
+        }
+    }
+
+    /// Whether it stands in no value, and none has escapes or other characters.
+    fn is_in_none(&self, values: &Spans<'_>) -> bool {
+        let may_be_number = || self.wanted.text.iter().all(is_numeric);
+        values.is_plain() && !(self.find)(values.bytes()) && !(values.are_numbers() && may_be_number())
+    }
+
+    /// Whether bytes alone tell what is asked.
+    fn is_exact(&self) -> bool {
+        !self.wanted.any_case && !self.wanted.has_others
+    }
+
+    /// Where what is wanted may go on in a hole, having begun in the literal before it: the lengths of its beginnings that the literal ends with.
+    fn leaving<'l>(&'l self, literal: &'l [u8]) -> impl Iterator<Item = usize> + 'l {
+        let wanted = self.wanted.text;
+        let lengths = 1..wanted.len().min(literal.len() + 1);
+        lengths.filter(move |length| self.is_same(&literal[literal.len() - length..], &wanted[..*length]))
+    }
+
+    /// Where what is wanted may go on in a literal, having begun in the hole before it: it ends there, or in a hole behind that.
+    fn entering<'l>(&'l self, literal: &'l [u8], is_last: bool) -> impl Iterator<Item = usize> + 'l {
+        let wanted = self.wanted.text;
+        (1..wanted.len()).filter(move |start| {
+            let rest = &wanted[*start..];
+            let length = rest.len().min(literal.len());
+            (rest.len() <= literal.len() || !is_last) && self.is_same(&literal[..length], &rest[..length])
+        })
+    }
+
+    /// Whether it may begin in a literal and end behind it, in a hole, or the other way round.
+    pub(crate) fn may_straddle(&self, before: &[u8], after: &[u8], is_last: bool) -> bool {
+        self.leaving(before).next().is_some() || self.entering(after, is_last).next().is_some()
+    }
+
+    fn is_same(&self, a: &[u8], b: &[u8]) -> bool {
+        if self.wanted.any_case { a.eq_ignore_ascii_case(b) } else { a == b }
+    }
+}
+
+/// Where what is wanted may begin in a hole, or go on in it.
+pub(crate) struct Straddling {
+    /// From where on it goes on in the hole, having begun before it.
+    leaving: Vec<usize>,
+    /// How much of it stands at the end of the hole, before it goes on.
+    entering: Vec<usize>,
+}
+
+impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
+    type Answer = u8;
+    type Meeting = Straddling;
+    const EMPTY: u8 = 0;
+
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u8> {
+        // Most of what is looked for stands in few values, or none.
+        if self.is_in_none(values) {
+            return Answers::All(0);
+        }
+        let of_number = |number| {
+            let mut buffer: number::Buffer = [0; _];
+            let (from, to) = number::spell(number, &mut buffer);
+            self.of_text(buffer.get(from..to).unwrap_or_default())
+        };
+        values.map(false, |_| 0, |text| self.of_text(text), of_number).into()
+    }
+
+    fn of_literals(&self, template: &PlacedTemplate) -> u8 {
+        template.literals().fold(0, |found, literal| found | self.of_text(literal))
+    }
+
+    /// The literals at the start and at the end tell most templates apart from what has to stand there.
+    fn of_outside(&self, template: &PlacedTemplate) -> Option<u8> {
+        let Wanted { text: wanted, within, .. } = self.wanted;
+        if within == Within::Anywhere || !self.is_exact() {
+            return None;
+        }
+        let (first, last) = (template.literals().next()?, template.literals().last()?);
+        if template.pieces.is_empty() {
+            return Some(self.of_whole_text(first));
+        }
+        let begins = first.iter().zip(wanted).all(|(own, wanted)| own == wanted);
+        let ends = last.iter().rev().zip(wanted.iter().rev()).all(|(own, wanted)| own == wanted);
+        let is_other = within.begins() && !begins
+            || within.ends() && !ends
+            || within == Within::Whole && template.end > wanted.len();
+        let is_it = within == Within::Start && first.len() >= wanted.len()
+            || within == Within::End && last.len() >= wanted.len() + ESCAPE_BYTES && !last.contains(&b'\\');
+        match (is_other, is_it) {
+            (true, _) => Some(0),
+            (false, true) => Some(found::SURE),
+            (false, false) => None,
+        }
+    }
+
+    fn of_texts<'v>(&self, texts: &'v Spans<'_>) -> Answers<'v, u8> {
+        if self.wanted.within == Within::Anywhere || !self.is_exact() || self.is_in_none(texts) {
+            return self.of_values(texts);
+        }
+        let of_number = |number| {
+            let mut buffer: number::Buffer = [0; _];
+            let (from, to) = number::spell(number, &mut buffer);
+            self.of_whole_text(buffer.get(from..to).unwrap_or_default())
+        };
+        texts.map(false, |_| 0, |text| self.of_whole_text(text), of_number).into()
+    }
+
+    /// Where it may begin in one piece and end in another, texts have to be put together.
+    fn of_hole(&self, hole: &Hole<'_>) -> Meets<Self> {
+        let are_numbers = hole.values.is_some_and(Spans::are_numbers);
+        let may_be = |at: &usize| !are_numbers || self.wanted.text.get(*at).is_some_and(is_numeric);
+        let leaving: Vec<usize> = self.leaving(hole.before).filter(may_be).collect();
+        let entering = self.entering(hole.after, hole.is_last).filter(|length| may_be(&(length - 1)));
+        let entering: Vec<usize> = entering.collect();
+        match hole.values {
+            _ if leaving.is_empty() && entering.is_empty() => Meets::Nothing,
+            None => Meets::All(found::PERHAPS),
+            Some(_) => Meets::Each(Straddling { leaving, entering }),
+        }
+    }
+
+    fn of_meeting(&self, Straddling { leaving, entering }: &Straddling, text: &[u8]) -> u8 {
+        let wanted = self.wanted.text;
+        let goes_on = |from: usize| {
+            let rest = &wanted[from..];
+            let length = rest.len().min(text.len());
+            self.is_same(&text[..length], &rest[..length])
+        };
+        let begins = |length: usize| {
+            length <= text.len() && self.is_same(&text[text.len() - length..], &wanted[..length])
+        };
+        let meets =
+            leaving.iter().any(|from| goes_on(*from)) || entering.iter().any(|length| begins(*length));
+        if meets { found::PERHAPS } else { 0 }
+    }
+
+    #[inline(always)]
+    fn join(&self, a: u8, b: u8) -> u8 {
+        a | b
+    }
+}
+
+/// What texts by themselves come to.
+impl<'v, A> From<Mapped<'v, A>> for Answers<'v, A> {
+    fn from(mapped: Mapped<'v, A>) -> Answers<'v, A> {
+        match mapped {
+            Mapped::Each(answers) => Answers::Each(answers),
+            Mapped::Entries(entries, codes) => Answers::Coded(entries, codes),
+        }
+    }
+}
+
+impl Plain {
+    /// How many characters its text has.
+    fn digits(self) -> u32 {
+        let digits = decimal_digits(self.mantissa.unsigned_abs());
+        let scale = u32::from(self.scale).min(18);
+        let sign = u32::from(self.mantissa < 0);
+        sign + if scale == 0 { digits } else { digits.max(scale + 1) + 1 }
+    }
+}
+
+/// How many decimal digits a number has.
+fn decimal_digits(number: u64) -> u32 {
+    const POWERS: [u64; 20] = {
+        let mut powers = [1; 20];
+        let mut n = 1;
+        while n < 20 {
+            powers[n] = powers[n - 1] * 10;
+            n += 1;
+        }
+        powers
+    };
+    // 1233 / 4096 is the logarithm of 2, near enough for 64 bits: the digits are so many, or one more.
+    let least = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
+    least + u32::from(POWERS.get(least as usize).is_none_or(|power| (number | 1) >= *power))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_counted_as_numbers_are_spelled() {
+        let powers = (0..20).map(|n| 10u64.pow(n));
+        let edges = (0..64).map(|n| 1u64 << n).chain(powers).chain([0, u64::MAX]);
+        for number in edges.flat_map(|edge| [edge.saturating_sub(1), edge, edge.saturating_add(1)]) {
+            assert_eq!(decimal_digits(number) as usize, number.to_string().len(), "{number}");
+        }
+    }
+}

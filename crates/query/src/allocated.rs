@@ -17,7 +17,7 @@ pub(crate) const ALLOCATION_BYTES: usize = 16;
 
 /// A list of many small values in pages, which stay where they are while it grows: a vector would be copied to new memory again and again, and the system clears
 /// that before.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pages<T> {
     /// All of them full but for the last. Only the first grows, as few values are to take little.
     pages: Vec<Vec<T>>,

@@ -19,6 +19,8 @@ pub(crate) struct Control {
     pub(crate) now: u64,
     /// The memory limit for the groups and rows of all threads together.
     pub(crate) budget: Budget,
+    /// What outlives the query.
+    pub(crate) cache: Option<Arc<dyn Cache>>,
 }
 
 impl Control {
@@ -30,9 +32,10 @@ impl Control {
             profile: Profile::new(plan, &options),
             watch: Arc::new(Watch::new(plan)),
             interrupt: Arc::new(Interrupt::new(options.deadline)),
-            budget: Budget::new(options.memory_bytes, cache),
+            budget: Budget::new(options.memory_bytes, cache.clone()),
             options,
             now: time::now(),
+            cache,
         }
     }
 

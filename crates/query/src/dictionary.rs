@@ -1,6 +1,7 @@
 //! Texts by number: the different values of a column of a block, or one for each of its rows.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tamias_shred::Texts;
 
 /// JSON texts by number; empty for undefined.
@@ -11,6 +12,19 @@ pub(crate) struct Dictionary {
     ends: Vec<u32>,
     /// Whether all is ASCII without escapes.
     is_plain: OnceLock<bool>,
+    /// Whether they were keys of groups before.
+    were_keys: AtomicBool,
+    numbers: Mutex<Option<Arc<EntryNumbers>>>,
+}
+
+/// The numbers that a table of keys gives to the texts of a dictionary.
+#[derive(Debug)]
+pub(crate) struct EntryNumbers {
+    /// Tells the table from all others.
+    pub(crate) table: u64,
+    pub(crate) numbers: Box<[u32]>,
+    /// The texts that are spelled otherwise than the table spells their keys, in ascending order.
+    pub(crate) spelled_otherwise: Box<[u32]>,
 }
 
 /// Whether text is ASCII without escapes.
@@ -43,7 +57,7 @@ impl From<Texts<'_>> for Dictionary {
 impl Dictionary {
     /// Texts that stand one after another, and where each ends.
     pub(crate) fn new(bytes: Vec<u8>, ends: Vec<u32>) -> Dictionary {
-        Dictionary { bytes, ends, is_plain: OnceLock::new() }
+        Dictionary { bytes, ends, ..Dictionary::default() }
     }
 
     /// These texts, in their order.
@@ -141,6 +155,21 @@ impl Dictionary {
             && self.has_needed_escapes_only()
     }
 
+    /// Takes note that they are keys of groups: whether they were before, so that they most likely are again.
+    pub(crate) fn are_keys_again(&self) -> bool {
+        self.were_keys.swap(true, Relaxed)
+    }
+
+    /// The numbers that a table of keys has given them.
+    pub(crate) fn numbers(&self) -> Option<Arc<EntryNumbers>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the numbers that a table of keys has given them, instead of those of another table.
+    pub(crate) fn keep_numbers(&self, numbers: &Arc<EntryNumbers>) {
+        *self.numbers.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers.clone());
+    }
+
     /// How many bytes all texts have.
     pub(crate) fn text_bytes(&self) -> usize {
         self.bytes.len()
@@ -158,6 +187,9 @@ impl Dictionary {
 
     /// What it takes in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()
+        let numbers = self
+            .numbers()
+            .map_or(0, |numbers| size_of_val(&*numbers.numbers) + size_of_val(&*numbers.spelled_otherwise));
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>() + numbers
     }
 }

@@ -27,7 +27,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct KeyTable {
     slots: Slots,
     /// In the order in which they were added: of those of a key its canonical text is the first, if it has one.
@@ -100,6 +100,21 @@ impl KeyTable {
     #[cfg(test)]
     fn len(&self) -> usize {
         self.len as usize
+    }
+
+    /// The number of a key, if it is there in any spelling.
+    pub(crate) fn known(&self, owner: u32, json: &[u8], ci: bool) -> Option<u32> {
+        let sought = Sought::new(owner, json);
+        let is_canonical = || sought.packed.form.is_canonical(ci) || is_its_canonical_text(json, ci);
+        self.look_up(self.hash(&sought), &sought).or_else(|| {
+            if is_canonical() {
+                return None;
+            }
+            let mut text = Vec::new();
+            write_canonical(json, ci, &mut text);
+            let canonical = Sought::new(owner, &text);
+            self.look_up(self.hash(&canonical), &canonical)
+        })
     }
 
     /// The number of an owner's key, a value as JSON text that is empty for undefined: from 0 on, in the order in which they were new. With `ci` the case of
@@ -189,20 +204,7 @@ impl KeyTable {
     #[inline(never)]
     fn add_other(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
         let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        let value = value_of(sought.text);
-        match (plain_number(&value), &value) {
-            (Some(plain), _) => scratch.extend_from_slice(plain.to_string().as_bytes()),
-            (None, Value::Text(text)) if !ci => {
-                write_json(&Value::from(text.text().into_owned()), &mut scratch);
-            }
-            (None, _) => {}
-        }
-        if scratch.is_empty() || !is_its_canonical_text(&scratch, ci) {
-            scratch.clear();
-            scratch.push(CANONICAL);
-            canonical(&value, ci, &mut scratch);
-        }
+        write_canonical(sought.text, ci, &mut scratch);
         let canonical = Sought::new(sought.owner, &scratch);
         let canonical_hash = self.hash(&canonical);
         let found = match self.look_up(canonical_hash, &canonical) {
@@ -283,6 +285,11 @@ impl KeyTable {
         (self.slots, self.wholes) = (Slots::default(), Vec::new());
     }
 
+    /// What it holds, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.slots.held_bytes() + self.closed_bytes() + self.wholes.capacity() * size_of::<u32>()
+    }
+
     /// What it holds once it is closed, in bytes.
     pub(crate) fn closed_bytes(&self) -> usize {
         self.entries.bytes() + self.text.capacity()
@@ -292,6 +299,15 @@ impl KeyTable {
     pub(crate) fn bytes(&self) -> usize {
         let wholes = self.wholes.capacity() * size_of::<u32>();
         self.slots.bytes() + self.entries.bytes() + vec_bytes(&self.text) + wholes
+    }
+}
+
+/// Whether a value may be spelled in several ways that are not shown alike: strings without escapes, and words, are not.
+pub(crate) fn has_spellings(json: &[u8]) -> bool {
+    match json.first() {
+        Some(b'"') => memchr::memchr(b'\\', json).is_some(),
+        Some(b'-' | b'0'..=b'9' | b'[' | b'{') => true,
+        _ => false,
     }
 }
 
@@ -317,7 +333,7 @@ fn is_same(text: &[u8], other: &[u8]) -> bool {
 }
 
 /// Whether a text is the canonical one of its value. What reads as the replacement character may be one that is broken.
-fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
+pub(crate) fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
     match json {
         [] | [b'n' | b't' | b'f', ..] => true,
         [b'"', ..] => {
@@ -328,6 +344,22 @@ fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
         }
         [b'-', digits @ ..] => digits != b"0" && is_plain_number(digits),
         digits => is_plain_number(digits),
+    }
+}
+
+/// Writes the canonical text of what a JSON text spells.
+fn write_canonical(json: &[u8], ci: bool, into: &mut Vec<u8>) {
+    into.clear();
+    let value = value_of(json);
+    match (plain_number(&value), &value) {
+        (Some(plain), _) => into.extend_from_slice(plain.to_string().as_bytes()),
+        (None, Value::Text(text)) if !ci => write_json(&Value::from(text.text().into_owned()), into),
+        (None, _) => {}
+    }
+    if into.is_empty() || !is_its_canonical_text(into, ci) {
+        into.clear();
+        into.push(CANONICAL);
+        canonical(&value, ci, into);
     }
 }
 

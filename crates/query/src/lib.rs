@@ -34,7 +34,9 @@ mod functions;
 mod instant;
 mod instants;
 mod interrupt;
+mod key_numbers;
 mod key_table;
+mod keys;
 mod lexer;
 mod memory;
 mod operator;
@@ -71,6 +73,7 @@ pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, R
 pub use error::{ExecError, Held, QueryError, closest};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;
+pub use key_numbers::KeyNumbers;
 pub use options::{MEMORY_BYTES, RunOptions, THREADS_MAX};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};

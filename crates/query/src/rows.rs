@@ -243,9 +243,9 @@ impl Rows {
                 scope.take_failure()?;
                 Ok(State::Held(operator::single(&row)?))
             }
-            (Input::Nothing, plan::Output::Groups(grouping)) => {
-                Ok(State::of(operator::Groups::new(grouping).finish(plan, control)?))
-            }
+            (Input::Nothing, plan::Output::Groups(grouping)) => Ok(State::of(
+                operator::Groups::new(grouping, &operator::KeptOf::default()).finish(plan, control)?,
+            )),
             (Input::Events(events), plan::Output::Rows { sort, .. }) => {
                 let Some(source) = source.take() else { return Ok(State::Done) };
                 let mut merge = Merge::new(ReadAhead::new(source, plan.clone(), control.clone()));

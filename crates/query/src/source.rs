@@ -1,6 +1,7 @@
 //! The interface to stored events: blocks of events, in groups whose times overlap.
 
 use crate::column_block::{ColumnBlock, ColumnError, Path};
+use crate::key_numbers::KeyNumbers;
 use crate::places::Places;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::Arc;
@@ -134,6 +135,11 @@ pub trait Cache: Send + Sync {
     fn held_bytes(&self) -> usize;
     /// Frees memory until at most `bytes_max` bytes are in use.
     fn shrink(&self, bytes_max: usize);
+
+    /// The numbers of keys that queries share; they are part of the memory in use. `None` if the blocks of every query are others.
+    fn key_numbers(&self) -> Option<&KeyNumbers> {
+        None
+    }
 }
 
 /// The order in which a query reads events.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamias_query::{DecodedColumns, Places};
+use tamias_query::{DecodedColumns, KeyNumbers, Places};
 use tamias_store::BlockId;
 
 /// Decoded blocks, by where they stand in the store that was opened. File numbers are never used again, so that an entry is never wrong, only of no use.
@@ -21,6 +21,8 @@ pub(crate) struct ColumnCache {
     entries: Mutex<Entries>,
     /// What they take together, to be known without waiting for them.
     held_bytes: AtomicUsize,
+    /// Those of groups' keys, which take a part of it.
+    key_numbers: KeyNumbers,
     /// How many queries there were.
     turns: AtomicU64,
 }
@@ -46,6 +48,9 @@ struct Entries {
 
 /// A query replaces one part in so many of what is kept.
 const REPLACED_SHARE: usize = 8;
+
+/// The numbers of keys take one part in so many at most.
+const KEYS_SHARE: usize = 4;
 
 struct Entry {
     cached: Arc<Cached>,
@@ -136,6 +141,7 @@ impl ColumnCache {
             bytes_max,
             entries: Mutex::default(),
             held_bytes: AtomicUsize::new(0),
+            key_numbers: KeyNumbers::new(bytes_max / KEYS_SHARE),
             turns: AtomicU64::new(0),
         }
     }
@@ -157,7 +163,8 @@ impl Turn {
     /// A block was used, and may have grown: it is kept if there is room, or if the query may make room. Otherwise what grew goes. A query that may hold
     /// no more than the cache takes adds nothing to it.
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
-        let ColumnCache { bytes_max, entries, held_bytes, .. } = &*self.cache;
+        let ColumnCache { bytes_max, entries, held_bytes, key_numbers, .. } = &*self.cache;
+        let bytes_max = &bytes_max.saturating_sub(key_numbers.held_bytes());
         let mut bytes = cached.held_bytes();
         // A cache of nothing has nothing to gain by it. Others need not wait meanwhile.
         let is_compact = *bytes_max > 0 && !lock(entries).has_room(id, bytes, *bytes_max);
@@ -198,16 +205,22 @@ impl Turn {
 /// For queries it is one with their own memory.
 impl tamias_query::Cache for ColumnCache {
     fn held_bytes(&self) -> usize {
-        self.held_bytes.load(Relaxed)
+        self.held_bytes.load(Relaxed) + self.key_numbers.held_bytes()
     }
 
     fn shrink(&self, bytes_max: usize) {
+        self.key_numbers.shrink(bytes_max / KEYS_SHARE);
+        let bytes_max = bytes_max.saturating_sub(self.key_numbers.held_bytes());
         let mut entries = lock(&self.entries);
         if bytes_max > 0 {
             entries.compact(bytes_max);
         }
         entries.shrink(bytes_max);
         self.held_bytes.store(entries.bytes, Relaxed);
+    }
+
+    fn key_numbers(&self) -> Option<&KeyNumbers> {
+        Some(&self.key_numbers)
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// The default size limit of the cache that queries share: 256 MiB. It holds decoded columns, and what was found in text.
+/// The default size limit of the cache that queries share: 256 MiB. It holds decoded columns, what was found in text, and the keys of groups.
 /// [`with_column_cache`](Store::with_column_cache) sets another limit. The cache counts towards a query's
 /// [memory limit](RunOptions::memory_bytes), and shrinks when the query needs the memory itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;

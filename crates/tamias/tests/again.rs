@@ -43,16 +43,24 @@ fn lines() -> Vec<Vec<u8>> {
 
 /// The rows of a query, each cell as JSON text.
 fn rows(store: &Store, query: &str, plain: bool) -> Vec<Vec<Option<String>>> {
-    let options = RunOptions { plain, ..RunOptions::default() };
+    told(store, query, RunOptions { plain, ..RunOptions::default() }).unwrap()
+}
+
+/// The same with other options, or why there are none.
+fn told(
+    store: &Store,
+    query: &str,
+    options: RunOptions,
+) -> Result<Vec<Vec<Option<String>>>, tamias::ExecError> {
     let mut rows = store.run_with(&Query::prepare(query).unwrap(), options).unwrap();
     let mut found = Vec::new();
-    while let Some(row) = rows.next_row().unwrap() {
+    while let Some(row) = rows.next_row()? {
         let cell = |index| {
             row.get(index).and_then(|cell| cell.json().map(|json| String::from_utf8(json.to_vec()).unwrap()))
         };
         found.push((0..row.len()).map(cell).collect());
     }
-    found
+    Ok(found)
 }
 
 fn check(store: &Store, when: &str) {
@@ -196,4 +204,80 @@ fn texts_that_were_put_together_stay_without_their_pieces_where_both_do_not_fit(
     let query = "select count(*) from stream where RequestPath = '/login'";
     let read = read_bytes(600_000, [query; 4]);
     assert_eq!(read[2..], [0; 2], "{read:?}");
+}
+
+/// Events whose keys come again in other blocks, some of them spelled otherwise there.
+fn with_keys(numbers: std::ops::Range<u32>) -> impl Iterator<Item = String> {
+    numbers.map(|n| {
+        let key = match n * 7919 % 211 {
+            0..20 => format!(r#""K":{},"#, n % 5),
+            20..40 => format!(r#""K":{}.0,"#, n % 5),
+            40..50 => format!(r#""K":{}.5{},"#, n % 3, if n % 2 == 0 { "" } else { "0" }),
+            50..60 => r#""K":null,"#.to_owned(),
+            60..70 => String::new(),
+            other => format!(r#""K":"key number {other} of many","#),
+        };
+        let (second, milli) = (n / 1000, n % 1000);
+        format!(
+            r#"{{"@t":"2024-05-29T10:00:{second:02}.{milli:03}Z",{key}"N":{},"Of":{{"K":{}}}}}"#,
+            n * 31 % 977,
+            n % 300
+        )
+    })
+}
+
+const BY_KEYS: &[&str] = &[
+    "select count(*), min(N) from stream group by K",
+    "select count(*) from stream where N > 900 group by K",
+    "select count(*), max(N) from stream where N < 500 group by K, Of.K",
+    "select count(*) from stream group by Of.K",
+    "select count(*) from stream group by K ci",
+    "select count(*) from stream group by N, time(2s)",
+    "select count(distinct(K)), count(distinct(Of.K)), count(distinct(N)) from stream",
+    "select count(distinct(K)) from stream where N > 900",
+    "select count(*) as n from stream group by K having n > 50 order by n desc limit 5",
+];
+
+#[test]
+fn keys_that_come_again_are_the_same_whatever_was_known_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segments: Layout::Columns, background: false, ..Options::default() };
+    let mut store = Store::open_with(folder.path(), options).unwrap();
+    let check = |store: &Store, when: &str| {
+        for query in BY_KEYS {
+            let expected = rows(store, query, true);
+            for (time, threads) in [1, 1, 2, 1, 2].into_iter().enumerate() {
+                let options = RunOptions { threads: threads.try_into().unwrap(), ..RunOptions::default() };
+                let told = told(store, query, options).unwrap();
+                assert!(told == expected, "{query}, {when}, at the {time}. time: {told:?}, not {expected:?}");
+            }
+        }
+    };
+    for part in 0..6 {
+        store.append(with_keys(part * 1000..part * 1000 + 1000)).unwrap();
+        store.seal().unwrap();
+    }
+    check(&store, "sealed");
+    store.append(with_keys(6000..6300)).unwrap();
+    check(&store, "with some that are not sealed");
+    store.seal().unwrap();
+    check(&store, "sealed again");
+    store.delete("N > 950").unwrap();
+    check(&store, "after a deletion");
+    for bytes_max in [60_000, 300_000] {
+        store = store.with_column_cache(bytes_max);
+        check(&store, &format!("with {bytes_max} bytes of cache"));
+    }
+    // Who may hold little takes the memory from what is kept.
+    store = store.with_column_cache(4_000_000);
+    check(&store, "with room for all");
+    for memory_bytes in [20_000, 50_000, 100_000, 200_000] {
+        for query in BY_KEYS {
+            let options = RunOptions { memory_bytes, ..RunOptions::default() };
+            if let Ok(told) = told(&store, query, options) {
+                assert!(told == rows(&store, query, true), "{query}, with {memory_bytes} bytes");
+            }
+        }
+    }
+    check(&store, "with room again");
 }

@@ -4,8 +4,12 @@ use super::identifiers::{Identifier, Identifiers, identifier};
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_distinct, grow};
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
+use crate::key_numbers::KeptKeys;
 use crate::key_table::{Found, KeyTable};
+use crate::keys::Keys;
 use crate::value::{Kind, Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CountDistinct;
@@ -45,19 +49,74 @@ impl Aggregate for CountDistinct {
 #[derive(Default)]
 pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
-    /// The values of all groups, but for identifiers: these are not to be shown, and need no order.
-    values: KeyTable,
-    identifiers: Identifiers,
+    values: Values,
     most: Most,
     seen: Vec<bool>,
+}
+
+/// The values that are told apart.
+enum Values {
+    /// Those of the one group there is, which may be keys that outlive the query.
+    OfOne(Keys),
+    OfEach(Tables),
+}
+
+impl Default for Values {
+    fn default() -> Values {
+        Values::OfEach(Tables::default())
+    }
+}
+
+/// The values of all groups.
+#[derive(Default)]
+struct Tables {
+    /// All but identifiers: these are not to be shown, and need no order.
+    others: KeyTable,
+    identifiers: Identifiers,
     /// The identifiers of a chunk; none between two.
     met: Vec<Identifier>,
 }
 
+impl Tables {
+    /// Takes in values of a group: how many are new.
+    fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) -> u64 {
+        let Tables { others, identifiers, met } = self;
+        let texts = texts.filter(|json| match identifier_of(json) {
+            Some(identifier) => {
+                met.push(identifier);
+                false
+            }
+            None => !json.is_empty(),
+        });
+        let mut new = 0;
+        others.find_all(group, false, texts, |_, found| new += u64::from(matches!(found, Found::New(_))));
+        new += identifiers.insert_all(group, met);
+        met.clear();
+        new
+    }
+
+    /// Takes in a value of a group, which is there: whether it is new.
+    #[inline]
+    fn take(&mut self, group: u32, json: &[u8]) -> bool {
+        match identifier_of(json) {
+            Some(identifier) => self.identifiers.insert(group, identifier),
+            None => matches!(self.others.find(group, json, false), Found::New(_)),
+        }
+    }
+}
+
 impl DistinctCounts {
+    /// Of a single group, whose values may be keys that outlive the query.
+    pub(super) fn of_one_group(kept: Arc<KeptKeys>) -> DistinctCounts {
+        DistinctCounts { values: Values::OfOne(Keys::new(false, Some(kept))), ..DistinctCounts::default() }
+    }
+
     /// By how many bytes it has grown.
     fn grown(&mut self) -> usize {
-        self.most.grown(self.values.bytes() + self.identifiers.bytes())
+        self.most.grown(match &self.values {
+            Values::OfOne(keys) => keys.bytes(),
+            Values::OfEach(tables) => tables.others.bytes() + tables.identifiers.bytes(),
+        })
     }
 
     fn add_to(&mut self, group: u32, count: u64) {
@@ -72,41 +131,43 @@ impl DistinctCounts {
         seen.clear();
         seen.resize(dictionary.len(), false);
         let is_new =
-            |code: &&u32| seen.get_mut(**code as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-        self.take_all(group, codes.iter().filter(is_new).map(|code| dictionary.get(*code)));
+            |code: &u32| seen.get_mut(*code as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+        let codes = codes.iter().copied().filter(is_new);
+        match &mut self.values {
+            Values::OfOne(keys) => {
+                let texts = keys.texts_of(dictionary);
+                let codes = codes.filter(|code| !dictionary.get(*code).is_empty());
+                keys.find_entries(&texts, codes, |_| {});
+            }
+            Values::OfEach(tables) => {
+                dictionary.are_keys_again();
+                let new = tables.take_all(group, codes.map(|code| dictionary.get(code)));
+                self.add_to(group, new);
+            }
+        }
         self.seen = seen;
     }
 
     /// Takes in the values of rows of one group.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
-        let mut identifiers = std::mem::take(&mut self.met);
-        let others = texts.filter(|json| match identifier_of(json) {
-            Some(identifier) => {
-                identifiers.push(identifier);
-                false
+        match &mut self.values {
+            Values::OfOne(keys) => keys.find_all(texts.filter(|json| !json.is_empty()), |_| {}),
+            Values::OfEach(tables) => {
+                let new = tables.take_all(group, texts);
+                self.add_to(group, new);
             }
-            None => !json.is_empty(),
-        });
-        let mut new = 0;
-        self.values
-            .find_all(group, false, others, |_, found| new += u64::from(matches!(found, Found::New(_))));
-        new += self.identifiers.insert_all(group, &identifiers);
-        self.add_to(group, new);
-        identifiers.clear();
-        self.met = identifiers;
+        }
     }
 
     #[inline]
     fn take(&mut self, group: u32, json: &[u8]) {
-        if json.is_empty() {
-            return;
-        }
-        if let Some(identifier) = identifier_of(json) {
-            let is_new = self.identifiers.insert(group, identifier);
-            return self.add_to(group, u64::from(is_new));
-        }
-        if let Found::New(_) = self.values.find(group, json, false) {
-            self.add_to(group, 1);
+        match &mut self.values {
+            _ if json.is_empty() => {}
+            Values::OfOne(keys) => _ = keys.find(json),
+            Values::OfEach(tables) => {
+                let is_new = tables.take(group, json);
+                self.add_to(group, u64::from(is_new));
+            }
         }
     }
 }
@@ -161,22 +222,34 @@ impl Accumulators for DistinctCounts {
 
     fn merge(&mut self, other: DistinctCounts, group_of: &[u32]) -> usize {
         let owner_of = |group: u32| group_of.get(group as usize).copied().unwrap_or_default();
-        let DistinctCounts { counts, values, identifiers, .. } = self;
+        let DistinctCounts { counts, values, .. } = self;
         let mut count = |owner: u32| {
             if let Some(count) = counts.get_mut(owner as usize) {
                 *count += 1;
             }
         };
-        values.merge(&other.values, owner_of, |owner, _, found| {
-            if let Found::New(_) = found {
-                count(owner);
+        match (values, other.values) {
+            (Values::OfEach(own), Values::OfEach(tables)) => {
+                own.others.merge(&tables.others, owner_of, |owner, _, found| {
+                    if let Found::New(_) = found {
+                        count(owner);
+                    }
+                });
+                for (group, identifier) in tables.identifiers.iter() {
+                    let owner = owner_of(group);
+                    if own.identifiers.insert(owner, identifier) {
+                        count(owner);
+                    }
+                }
             }
-        });
-        for (group, identifier) in other.identifiers.iter() {
-            let owner = owner_of(group);
-            if identifiers.insert(owner, identifier) {
-                count(owner);
+            (Values::OfOne(own), Values::OfOne(keys)) => {
+                let merged = own.try_merge(&keys, |_| Ok::<(), Infallible>(()));
+                match merged {
+                    Ok(()) => {}
+                }
             }
+            // The states of two threads are those of one plan.
+            (Values::OfEach(_), Values::OfOne(_)) | (Values::OfOne(_), Values::OfEach(_)) => {}
         }
         self.grown()
     }
@@ -186,6 +259,9 @@ impl Accumulators for DistinctCounts {
     }
 
     fn whole(&self, group: u32) -> Option<u64> {
-        self.counts.get(group as usize).copied()
+        match &self.values {
+            Values::OfOne(keys) => Some(keys.len() as u64),
+            Values::OfEach(_) => self.counts.get(group as usize).copied(),
+        }
     }
 }

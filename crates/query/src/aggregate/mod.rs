@@ -28,8 +28,10 @@ pub(crate) use state::{Accumulators, EachValue, Groups, Known, Parameter};
 
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
+use crate::key_numbers::KeptKeys;
 use crate::value::{Kind, Value};
 use state::Aggregate;
+use std::sync::Arc;
 
 /// The table: each line is the name of a variant and the type that is the aggregate. What it generates has an arm for each of them.
 macro_rules! aggregates {
@@ -204,6 +206,21 @@ aggregates! {
 impl Function {
     pub(crate) const COUNT: Function = Function::Count(count::Count);
     pub(crate) const COUNT_DISTINCT: Function = Function::CountDistinct(count_distinct::CountDistinct);
+
+    /// Whether it tells values apart only to count them.
+    pub(crate) fn counts_distinct(self) -> bool {
+        self == Function::COUNT_DISTINCT
+    }
+
+    /// Its state, where all events are one group and there may be keys of its argument that outlive the query.
+    pub(crate) fn state_with(self, kept: Option<Arc<KeptKeys>>) -> State {
+        match (self, kept) {
+            (Function::CountDistinct(_), Some(kept)) => {
+                State::CountDistinct(count_distinct::DistinctCounts::of_one_group(kept))
+            }
+            (of, _) => of.state(),
+        }
+    }
 
     /// Whether it is `count`.
     pub(crate) fn counts(self) -> bool {

@@ -4,7 +4,7 @@ use crate::allocated::is_almost_full;
 
 /// The places of entries in a list, by hash: a word for each, with the hash beside the place, so that one line of the cache tells most of them. Open addressing,
 /// where what has a greater hash stands further behind: a table that grows is read and written from front to end, and no entry is looked at.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Slots {
     /// As many as a power of two, or none: the hash above one more than the place, or 0 where there is nothing.
     words: Vec<u64>,
@@ -87,6 +87,11 @@ impl Slots {
     #[inline]
     fn behind(&self, at: usize) -> usize {
         (at + 1) & self.words.len().wrapping_sub(1)
+    }
+
+    /// What it holds, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
     }
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.

@@ -1,6 +1,7 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
 use super::group_rows::{ClosedGroups, Finished, GroupRows};
+use super::kept::KeptOf;
 use super::shown::{Group, GroupKeys};
 use super::states::States;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known};
@@ -9,7 +10,8 @@ use crate::chunk::{Chunk, Order};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
 use crate::expr::Scope;
-use crate::key_table::{Found, Kept};
+use crate::key_table::Found;
+use crate::keys::{Met, Taken};
 use crate::memory::Holding;
 use crate::outputs::{GroupOutputs, KeyColumn};
 use crate::plan::{Grouping, Key, Plan};
@@ -44,13 +46,14 @@ pub(crate) struct Groups<'p> {
 }
 
 impl<'p> Groups<'p> {
-    pub(crate) fn new(grouping: &'p Grouping) -> Groups<'p> {
+    /// No groups yet.
+    pub(crate) fn new(grouping: &'p Grouping, kept: &KeptOf) -> Groups<'p> {
         let GroupOutputs { keys, arguments, .. } = GroupOutputs::of(grouping);
         let mut groups = Groups {
             grouping,
-            tables: GroupKeys::new(&keys),
+            tables: GroupKeys::new(&keys, &kept.keys),
             keys,
-            states: States::new(&grouping.aggregates, &arguments),
+            states: States::new(&grouping.aggregates, &arguments, &kept.arguments),
             arguments,
             groups: Pages::default(),
             latest: (0, 0),
@@ -62,7 +65,7 @@ impl<'p> Groups<'p> {
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
-            groups.groups.push(Group { first: (u64::MAX, u64::MAX), begun: 0, shown: None });
+            groups.groups.push(Group { first: (u64::MAX, u64::MAX), begun: 0, is_apart: false });
             groups.make_room();
         }
         groups
@@ -131,50 +134,52 @@ impl<'p> Groups<'p> {
         };
         let spelled: Vec<Vec<u8>> = values.iter().map(spelled).collect();
         let found = match (keys, spelled.as_slice()) {
-            ([key], [json]) => {
-                let ci = match key {
-                    Key::Time(_) => false,
-                    Key::Expr { ci, .. } => *ci,
-                };
-                self.tables.table.find(0, json, ci)
+            ([_], [json]) => self.tables.single.find(json),
+            (_, spelled) => {
+                let found = self.tables.several.find(spelled.iter().map(Vec::as_slice));
+                Met { found, is_told: false }
             }
-            (_, spelled) => self.tables.several.find(spelled.iter().map(Vec::as_slice)),
         };
         self.meet(found, order, || values.into_iter().map(Value::into_static).collect());
-        found.number()
+        found.found.number()
     }
 
     /// Notes an event of a group, in case it is its first.
     #[inline]
-    pub(super) fn meet(&mut self, found: Found, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
+    pub(super) fn meet(
+        &mut self,
+        Met { found, is_told }: Met,
+        order: Order,
+        shown: impl FnOnce() -> Box<[Value<'static>]>,
+    ) {
         match found {
             Found::Known(_) if order >= self.latest => {}
             Found::Known(number) => self.begin_earlier(number, order, shown),
-            Found::New(number) => self.begin(number, order, None, shown),
+            Found::New(number) => self.begin(number, order, is_told, shown),
         }
     }
 
     fn begin_earlier(&mut self, number: u32, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
         if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first) {
             self.begun = self.begun.saturating_add(1);
-            *group = Group { first: order, begun: self.begun, shown: None };
+            *group = Group { first: order, begun: self.begun, is_apart: true };
             self.tables.keep_apart(number, shown());
         }
     }
 
-    /// Begins a new group, whose keys are `shown` where the tables do not keep them as its event has them.
+    /// Begins a new group, whose keys are `shown` where the tables do not tell them as its event has them.
     #[inline]
     pub(super) fn begin(
         &mut self,
         number: u32,
         order: Order,
-        kept: Option<Kept>,
+        is_told: bool,
         shown: impl FnOnce() -> Box<[Value<'static>]>,
     ) {
         self.begun = self.begun.saturating_add(1);
         self.latest = self.latest.max(order);
-        self.groups.push(Group { first: order, begun: self.begun, shown: kept });
-        if kept.is_none() {
+        self.groups.push(Group { first: order, begun: self.begun, is_apart: !is_told });
+        if !is_told {
             self.tables.keep_apart(number, shown());
         }
     }
@@ -218,51 +223,33 @@ impl<'p> Groups<'p> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
         let Groups { groups: others, tables: of_others, .. } = &other;
-        let (mut table, mut several) =
-            (std::mem::take(&mut self.tables.table), std::mem::take(&mut self.tables.several));
-        let mut take = |number: u32, found: Found| {
+        let (mut single, mut several) =
+            (std::mem::take(&mut self.tables.single), std::mem::take(&mut self.tables.several));
+        let mut place = |number: u32, found: Found| {
             if let Some(place) = group_of.get_mut(number as usize) {
                 *place = found.number();
             }
             others.get(number as usize)
         };
-        let check = |own: &mut Self, number: u32, tables: usize| {
+        let check = |own: &mut Self, number: u32, tables: &dyn Fn() -> usize| {
             if number.is_multiple_of(MERGED_UNCHECKED) {
                 control.check()?;
-                let bytes = own.held_bytes() + tables;
+                let bytes = own.held_bytes() + tables();
                 control.budget.hold(&mut own.holding, bytes, Held::Groups)?;
             }
             Ok::<(), ExecError>(())
         };
-        let of_one = table.try_merge(
-            &of_others.table,
-            |owner| owner,
-            |table, _, number, found| {
-                if let Some(group) = take(number, found) {
-                    let own = match found {
-                        Found::Known(number) => self.groups.get(number as usize).and_then(|own| own.shown),
-                        Found::New(_) => Some(table.last_spelling()),
-                    };
-                    let is_kept = |own: &Kept| {
-                        let shown = group.shown.map(|shown| of_others.table.spelling(shown));
-                        shown.is_some_and(|shown| *shown == *table.spelling(*own))
-                    };
-                    let shown = own.filter(is_kept);
-                    self.take_group(found, Group { shown, ..*group }, || of_others.own_values(number, group));
-                }
-                check(self, number, table.bytes() + several.bytes())
-            },
-        );
-        let of_several = of_one.and_then(|()| {
-            several.try_merge(&of_others.several, |several, number, found, are_alike| {
-                if let Some(group) = take(number, found) {
-                    let shown = group.shown.filter(|_| are_alike);
-                    self.take_group(found, Group { shown, ..*group }, || of_others.own_values(number, group));
-                }
-                check(self, number, table.bytes() + several.bytes())
-            })
-        });
-        (self.tables.table, self.tables.several) = (table, several);
+        let mut take = |own: &mut Self, Taken { there, found, is_alike, bytes }: Taken<'_>| {
+            if let Some(group) = place(there, found) {
+                let is_apart = group.is_apart || !is_alike;
+                own.take_group(found, Group { is_apart, ..*group }, || of_others.own_values(there, group));
+            }
+            check(own, there, bytes)
+        };
+        let of_one = single.try_merge(&of_others.single, |taken| take(self, taken));
+        let of_several =
+            of_one.and_then(|()| several.try_merge(&of_others.several, |taken| take(self, taken)));
+        (self.tables.single, self.tables.several) = (single, several);
         of_several?;
         // Of the states it is not known how much is new: as if all were, and then as it is.
         let bytes = self.held_bytes() + other.bytes;
@@ -284,7 +271,7 @@ impl<'p> Groups<'p> {
             Some(known) => *known = group,
             None => self.groups.push(group),
         }
-        if group.shown.is_none() {
+        if group.is_apart {
             self.tables.keep_apart(number, values());
         }
     }

@@ -7,6 +7,7 @@
 
 use super::answer::Answerable;
 use super::group::Groups;
+use super::kept::KeptOf;
 use crate::chunk::{Chunk, Columns};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -40,8 +41,9 @@ pub(crate) fn groups<'p>(
         failure: None,
     };
     let feed = Mutex::new(feed);
-    let all = Mutex::new(Groups::new(grouping));
-    let mut intake = Intake::new(run, grouping, &all);
+    let kept = KeptOf::of(grouping, &run.events.names, run.control);
+    let all = Mutex::new(Groups::new(grouping, &kept));
+    let mut intake = Intake::new(run, grouping, &all, &kept);
     // For some blocks that have to be read this thread is alone: there may be no others, or these may be enough.
     let mut has_more = true;
     while has_more && stats.blocks < ALONE_BLOCKS {
@@ -50,7 +52,7 @@ pub(crate) fn groups<'p>(
     if has_more {
         thread::scope(|scope| {
             let help = || {
-                let mut intake = Intake::new(run, grouping, &all);
+                let mut intake = Intake::new(run, grouping, &all, &kept);
                 let (mut worker, mut stats) = (Worker::new(run.plan, run.control), Stats::default());
                 let started = run.control.profile.start();
                 while intake.take_block(&feed, &mut worker, &mut stats) {}
@@ -111,8 +113,13 @@ struct Intake<'g, 'p> {
 }
 
 impl<'g, 'p> Intake<'g, 'p> {
-    fn new(run: Run<'p>, grouping: &'p Grouping, all: &'g Mutex<Groups<'p>>) -> Intake<'g, 'p> {
-        Intake { run, own: Some(Groups::new(grouping)), all, columns: columns(run.outputs) }
+    fn new(
+        run: Run<'p>,
+        grouping: &'p Grouping,
+        all: &'g Mutex<Groups<'p>>,
+        kept: &KeptOf,
+    ) -> Intake<'g, 'p> {
+        Intake { run, own: Some(Groups::new(grouping, kept)), all, columns: columns(run.outputs) }
     }
 
     /// Takes in the groups of another thread.

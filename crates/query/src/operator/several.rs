@@ -1,10 +1,11 @@
 //! Groups by several keys: each value by the number that it has among those of its key, and a group by the numbers of its values. So a value is looked at
 //! once for each dictionary that has it, and rows are told by numbers.
 
-use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Column, value_of};
 use crate::dictionary::Dictionary;
-use crate::key_table::{Found, Kept, KeyTable, Spelling, Tuples};
+use crate::key_numbers::KeptKeys;
+use crate::key_table::{Found, Spelling, Tuples, has_spellings};
+use crate::keys::{KeyTexts, Keys, Taken};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
 use std::ops::{Deref, Range};
@@ -28,16 +29,13 @@ pub(super) struct SeveralKeys {
 
 /// The values of a key.
 struct KeyValues {
-    table: KeyTable,
-    ci: bool,
-    /// Of each value its first spelling.
-    firsts: Vec<Kept>,
+    values: Keys,
     /// Whether a value came in another spelling too.
     has_others: bool,
     /// The interval of the last row and its number, of a key of time.
     interval: (Range<u64>, u32),
     /// The dictionary that values came from last, and for each of its entries the number, or [`UNKNOWN`].
-    dictionary: Arc<Dictionary>,
+    texts: KeyTexts,
     entries: Vec<u32>,
     scratch: Vec<u32>,
 }
@@ -48,10 +46,11 @@ const UNKNOWN: u32 = u32::MAX;
 const FEW: usize = 1 << 14;
 
 impl SeveralKeys {
-    pub(super) fn new(keys: &[KeyColumn]) -> SeveralKeys {
-        let values = |key: &KeyColumn| KeyValues::new(matches!(key, KeyColumn::Value { ci: true, .. }));
+    /// No groups yet; for each key there may be keys that outlive the query.
+    pub(super) fn new(keys: &[KeyColumn], kept: &[Option<Arc<KeptKeys>>]) -> SeveralKeys {
+        let kept = kept.iter().cloned().chain(std::iter::repeat(None));
         SeveralKeys {
-            keys: keys.iter().map(values).collect(),
+            keys: keys.iter().zip(kept).map(|(key, kept)| KeyValues::new(key.keys(kept))).collect(),
             tuples: Tuples::new(keys.len()),
             ..SeveralKeys::default()
         }
@@ -114,7 +113,7 @@ impl SeveralKeys {
         places.resize(rows, 0);
         // Key by key, which takes less than row by row.
         for (numbers, key) in columns.iter().zip(&self.keys) {
-            let values = key.firsts.len() as u32;
+            let values = key.values.len() as u32;
             places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * values + number);
         }
         let mut tuple = Vec::with_capacity(columns.len());
@@ -134,7 +133,7 @@ impl SeveralKeys {
 
     /// How many combinations of the values there may be.
     fn combinations(&self) -> Option<usize> {
-        self.keys.iter().try_fold(1usize, |size, key| size.checked_mul(key.firsts.len()))
+        self.keys.iter().try_fold(1usize, |size, key| size.checked_mul(key.values.len()))
     }
 
     /// The group of each row, by the numbers of its values.
@@ -171,7 +170,7 @@ impl SeveralKeys {
     /// The values of a group, each in its first spelling.
     pub(super) fn values(&self, group: u32) -> impl Iterator<Item = Spelling<'_>> {
         let numbers = self.tuples.get(group).iter();
-        self.keys.iter().zip(numbers).map(|(key, number)| key.first(*number))
+        self.keys.iter().zip(numbers).map(|(key, number)| key.values.first(*number))
     }
 
     /// Whether these, as far as they are told, are the values of a group in their first spellings.
@@ -181,19 +180,22 @@ impl SeveralKeys {
         values: impl Iterator<Item = Option<J>>,
     ) -> bool {
         let has_others = self.keys.iter().any(|key| key.has_others);
-        !has_others
-            || self.values(group).zip(values).all(|(first, json)| json.is_none_or(|json| *json == *first))
+        let numbers = self.tuples.get(group).iter();
+        let is_told = |((key, number), json): ((&KeyValues, &u32), Option<J>)| {
+            json.is_none_or(|json| key.values.is_told(*number, &json))
+        };
+        !has_others || self.keys.iter().zip(numbers).zip(values).all(is_told)
     }
 
-    /// Takes in the groups of others: for each of these `each` is told its number there, what was found here, and whether it is spelled alike.
+    /// Takes in the groups of others, as long as `each` does not fail, which is told of each of these.
     pub(super) fn try_merge<E>(
         &mut self,
         other: &SeveralKeys,
-        mut each: impl FnMut(&SeveralKeys, u32, Found, bool) -> Result<(), E>,
+        mut each: impl FnMut(Taken<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         // Of each key the numbers here of the other's values. They are looked up as groups come to them, so that `each` may end it between.
         let mut numbers: Vec<Vec<u32>> =
-            other.keys.iter().map(|key| vec![UNKNOWN; key.firsts.len()]).collect();
+            other.keys.iter().map(|key| vec![UNKNOWN; key.values.len()]).collect();
         let mut tuple = Vec::new();
         for group in 0..other.tuples.len() as u32 {
             tuple.clear();
@@ -201,13 +203,13 @@ impl SeveralKeys {
             for (number, ((key, other), numbers)) in other.tuples.get(group).iter().zip(keys) {
                 let Some(known) = numbers.get_mut(*number as usize) else { continue };
                 if *known == UNKNOWN {
-                    *known = key.find(&other.first(*number));
+                    *known = key.find(&other.values.first(*number));
                 }
                 tuple.push(*known);
             }
             let found = self.tuples.find(&tuple);
-            let are_alike = self.are_first(found.number(), other.values(group).map(Some));
-            each(self, group, found, are_alike)?;
+            let is_alike = self.are_first(found.number(), other.values(group).map(Some));
+            each(Taken { there: group, found, is_alike, bytes: &|| self.bytes() })?;
         }
         Ok(())
     }
@@ -215,30 +217,27 @@ impl SeveralKeys {
     /// Forgets how groups are found: their values are all that is asked for from now on.
     pub(super) fn close(&mut self) {
         self.tuples.close();
-        self.keys.iter_mut().for_each(|key| key.table.close());
+        self.keys.iter_mut().for_each(|key| key.values.close());
     }
 
     /// What it holds once it is closed, in bytes.
     pub(super) fn closed_bytes(&self) -> usize {
-        let of_key = |key: &KeyValues| key.table.closed_bytes() + key.firsts.capacity() * size_of::<Kept>();
-        self.tuples.closed_bytes() + self.keys.iter().map(of_key).sum::<usize>()
+        self.tuples.closed_bytes() + self.keys.iter().map(|key| key.values.closed_bytes()).sum::<usize>()
     }
 
-    /// What it has held in memory at most, in bytes. It never becomes less.
+    /// What it holds, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.tuples.bytes() + self.keys.iter().map(KeyValues::bytes).sum::<usize>()
+        self.tuples.bytes() + self.keys.iter().map(|key| key.values.bytes()).sum::<usize>()
     }
 }
 
 impl KeyValues {
-    fn new(ci: bool) -> KeyValues {
+    fn new(values: Keys) -> KeyValues {
         KeyValues {
-            table: KeyTable::default(),
-            ci,
-            firsts: Vec::new(),
+            values,
             has_others: false,
             interval: (0..0, 0),
-            dictionary: Arc::default(),
+            texts: KeyTexts::default(),
             entries: Vec::new(),
             scratch: Vec::new(),
         }
@@ -246,16 +245,14 @@ impl KeyValues {
 
     /// The number of a value as JSON text.
     fn find(&mut self, json: &[u8]) -> u32 {
-        match self.table.find(0, json, self.ci) {
-            Found::New(number) => {
-                self.firsts.push(self.table.last_spelling());
-                number
-            }
-            Found::Known(number) => {
-                self.has_others = self.has_others || *self.first(number) != *json;
-                number
-            }
-        }
+        let number = self.values.find(json).found.number();
+        self.note(number, json);
+        number
+    }
+
+    /// Takes note of a spelling in which a value comes.
+    fn note(&mut self, number: u32, json: &[u8]) {
+        self.has_others = self.has_others || has_spellings(json) && !self.values.is_told(number, json);
     }
 
     fn find_instant(&mut self, instant: u64) -> u32 {
@@ -264,33 +261,23 @@ impl KeyValues {
         self.find(&json)
     }
 
-    fn first(&self, number: u32) -> Spelling<'_> {
-        self.firsts.get(number as usize).map_or(Spelling::Text(&[]), |first| self.table.spelling(*first))
-    }
-
     /// The number of each row's value in a column.
     fn find_column(&mut self, chunk: &Chunk<'_>, column: usize, places: &mut [u32]) {
         match chunk.column(column) {
             Column::Entries(entries) => {
-                if !Arc::ptr_eq(&self.dictionary, &entries.dictionary) {
+                if !self.texts.is_of(&entries.dictionary) {
                     self.look_up(&entries.dictionary, entries.codes.len());
                 }
                 for (place, code) in places.iter_mut().zip(&entries.codes) {
                     *place = match self.entries.get(*code as usize) {
                         Some(known) if *known != UNKNOWN => *known,
-                        _ => {
-                            let number = self.find(entries.dictionary.get(*code));
-                            if let Some(entry) = self.entries.get_mut(*code as usize) {
-                                *entry = number;
-                            }
-                            number
-                        }
+                        _ => self.find_entry(*code, entries.dictionary.get(*code)),
                     };
                 }
             }
             Column::Values(cells) => {
                 let mut known = std::mem::take(&mut self.scratch);
-                self.table.look_ahead(0, cells.iter().map(|cell| chunk.json(*cell)), &mut known);
+                self.values.look_texts_ahead(cells.iter().map(|cell| chunk.json(*cell)), &mut known);
                 for ((place, cell), known) in places.iter_mut().zip(cells).zip(&known) {
                     *place = known.checked_sub(1).unwrap_or_else(|| self.find(chunk.json(*cell)));
                 }
@@ -303,20 +290,28 @@ impl KeyValues {
         }
     }
 
+    /// The number of an entry of which it is not known yet.
+    fn find_entry(&mut self, code: u32, json: &[u8]) -> u32 {
+        let mut number = 0;
+        self.values.find_entries(&self.texts, std::iter::once(code), |met| number = met.found.number());
+        if let Some(entry) = self.entries.get_mut(code as usize) {
+            *entry = number;
+        }
+        if !self.values.are_all_told(&self.texts) {
+            self.note(number, json);
+        }
+        number
+    }
+
     /// Takes a dictionary up, of which so many rows have entries now: all are looked up at once if they are not many more.
     fn look_up(&mut self, dictionary: &Arc<Dictionary>, rows: usize) {
-        self.dictionary = dictionary.clone();
+        self.texts = self.values.texts_of(dictionary);
         self.entries.clear();
         if dictionary.len() / 4 <= rows {
-            let texts = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry));
-            self.table.look_ahead(0, texts, &mut self.entries);
+            self.values.look_ahead(&self.texts, &mut self.entries);
             self.entries.iter_mut().for_each(|known| *known = known.wrapping_sub(1));
         }
         self.entries.resize(dictionary.len(), UNKNOWN);
-    }
-
-    fn bytes(&self) -> usize {
-        self.table.bytes() + vec_bytes(&self.firsts)
     }
 }
 

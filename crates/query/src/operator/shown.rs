@@ -3,10 +3,13 @@
 use super::several::SeveralKeys;
 use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::Order;
-use crate::key_table::{Kept, KeyTable, Spelling};
+use crate::key_numbers::KeptKeys;
+use crate::key_table::Spelling;
+use crate::keys::Keys;
 use crate::outputs::KeyColumn;
 use crate::value::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A group, beside its states.
 #[derive(Clone, Copy)]
@@ -15,8 +18,8 @@ pub(super) struct Group {
     pub(super) first: Order,
     /// When that was found to be the first: tells groups of one event apart.
     pub(super) begun: u32,
-    /// What the tables keep of it; none where its keys are kept apart.
-    pub(super) shown: Option<Kept>,
+    /// Whether its keys are kept apart.
+    pub(super) is_apart: bool,
 }
 
 impl Group {
@@ -29,7 +32,7 @@ impl Group {
 /// The keys of all groups.
 pub(super) struct GroupKeys {
     /// Of groups by a single key. Where there are no keys it is empty, and there is one group.
-    pub(super) table: KeyTable,
+    pub(super) single: Keys,
     /// Of groups by several, each of which is shown in the spelling in which its value came first.
     pub(super) several: SeveralKeys,
     /// By the numbers of those groups whose first event spells its keys otherwise.
@@ -38,13 +41,13 @@ pub(super) struct GroupKeys {
 }
 
 impl GroupKeys {
-    pub(super) fn new(keys: &[KeyColumn]) -> GroupKeys {
-        GroupKeys {
-            table: KeyTable::default(),
-            several: SeveralKeys::new(if keys.len() > 1 { keys } else { &[] }),
-            apart: HashMap::new(),
-            apart_bytes: 0,
-        }
+    /// No groups yet, by some keys, of each of which there may be keys that outlive the query.
+    pub(super) fn new(keys: &[KeyColumn], kept: &[Option<Arc<KeptKeys>>]) -> GroupKeys {
+        let (single, several) = match keys {
+            [key] => (key.keys(kept.first().cloned().flatten()), SeveralKeys::default()),
+            keys => (Keys::default(), SeveralKeys::new(keys, kept)),
+        };
+        GroupKeys { single, several, apart: HashMap::new(), apart_bytes: 0 }
     }
 
     /// Keeps the keys of a group apart from now on.
@@ -57,12 +60,10 @@ impl GroupKeys {
 
     /// Adds the keys of a group.
     pub(super) fn values<'s>(&'s self, number: u32, group: &Group, into: &mut Vec<Value<'s>>) {
-        match group.shown {
-            None => into.extend(self.apart.get(&number).into_iter().flatten().map(Value::reborrow)),
-            Some(_) if self.several.has_keys() => {
-                into.extend(self.several.values(number).map(Spelling::value))
-            }
-            Some(kept) => into.push(self.table.spelling(kept).value()),
+        match group.is_apart {
+            true => into.extend(self.apart.get(&number).into_iter().flatten().map(Value::reborrow)),
+            false if self.several.has_keys() => into.extend(self.several.values(number).map(Spelling::value)),
+            false => into.push(self.single.first(number).value()),
         }
     }
 
@@ -80,27 +81,37 @@ impl GroupKeys {
         group: &Group,
         mut each: impl FnMut(Spelling<'_>),
     ) -> bool {
-        match group.shown {
-            None => return false,
-            Some(_) if self.several.has_keys() => self.several.values(number).for_each(each),
-            Some(kept) => each(self.table.spelling(kept)),
+        match group.is_apart {
+            true => return false,
+            false if self.several.has_keys() => self.several.values(number).for_each(each),
+            false => each(self.single.first(number)),
         }
         true
     }
 
     /// Forgets how groups are found: their keys are all that is asked for from now on.
     pub(super) fn close(&mut self) {
-        self.table.close();
+        self.single.close();
         self.several.close();
     }
 
     /// What they hold once they are closed, in bytes.
     pub(super) fn closed_bytes(&self) -> usize {
-        self.table.closed_bytes() + self.several.closed_bytes() + self.apart_bytes
+        self.single.closed_bytes() + self.several.closed_bytes() + self.apart_bytes
     }
 
-    /// What they have held in memory at most, in bytes. It never becomes less.
+    /// What they hold, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.table.bytes() + self.several.bytes() + self.apart_bytes
+        self.single.bytes() + self.several.bytes() + self.apart_bytes
+    }
+}
+
+impl KeyColumn {
+    /// No keys yet of this kind.
+    pub(super) fn keys(&self, kept: Option<Arc<KeptKeys>>) -> Keys {
+        match self {
+            KeyColumn::Time(_) => Keys::new(false, None),
+            KeyColumn::Value { ci, .. } => Keys::new(*ci, kept),
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::aggregate::{Accumulators, Function, Groups, Known, State};
 use crate::chunk::{Chunk, Order};
+use crate::key_numbers::KeptKeys;
 use crate::plan::Aggregate;
 use crate::value::Value;
+use std::sync::Arc;
 
 /// The states, each of all groups.
 pub(super) struct States {
@@ -16,8 +18,8 @@ pub(super) struct States {
 }
 
 impl States {
-    /// No values yet. `columns` are those of the arguments.
-    pub(super) fn new(aggregates: &[Aggregate], columns: &[usize]) -> States {
+    /// No values yet. `columns` are those of the arguments, `kept` their keys that outlive the query.
+    pub(super) fn new(aggregates: &[Aggregate], columns: &[usize], kept: &[Option<Arc<KeptKeys>>]) -> States {
         let functions: Vec<Function> = aggregates.iter().map(|aggregate| aggregate.function).collect();
         let mut states = States { functions, all: Vec::new(), owners: Vec::new(), places: Vec::new() };
         for (at, function) in states.functions.iter().enumerate() {
@@ -28,7 +30,7 @@ impl States {
             };
             let place = states.owners.iter().position(is_told).unwrap_or_else(|| {
                 states.owners.push(at);
-                states.all.push(function.state());
+                states.all.push(function.state_with(kept.get(at).cloned().flatten()));
                 states.all.len() - 1
             });
             states.places.push(place);

@@ -1,0 +1,373 @@
+//! Numbers of keys that outlive a query: who groups by a path again need not look its texts up again.
+//!
+//! Of a path that comes a second time as a group's key there is a table of its keys over all blocks, and each dictionary that stays in memory from query to query
+//! has the numbers of its texts in it. Keys are added and never changed, so that no number is ever wrong; what comes with new blocks is added when these come.
+
+use crate::dictionary::{Dictionary, EntryNumbers};
+use crate::key_table::{Found, Kept, KeyTable, Spelling, has_spellings, is_its_canonical_text};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Weak};
+
+/// The tables of keys that queries of a source share, by path, up to a number of bytes. It belongs to the source's cache, and counts as part of it.
+#[derive(Debug)]
+pub struct KeyNumbers(Arc<Tables>);
+
+#[derive(Debug)]
+struct Tables {
+    bytes_max: usize,
+    by_path: Mutex<HashMap<Box<str>, Asked>>,
+    held_bytes: AtomicUsize,
+    /// How often a path was asked for.
+    turns: AtomicU64,
+}
+
+/// A path that was asked for.
+#[derive(Debug)]
+struct Asked {
+    table: Table,
+    used: u64,
+}
+
+#[derive(Debug)]
+enum Table {
+    /// There is none yet.
+    Once,
+    Kept(Arc<KeptKeys>),
+    /// It took too much memory.
+    TooLarge,
+}
+
+/// The most paths, which bounds the memory; a further one takes the place of the one used longest ago.
+const PATHS_MAX: usize = 64;
+
+/// The memory that a path takes beside its keys.
+const PATH_BYTES: usize = 256;
+
+/// The keys of a path.
+#[derive(Debug)]
+pub(crate) struct KeptKeys {
+    /// Tells it from all others.
+    id: u64,
+    keys: RwLock<Arc<NumberedKeys>>,
+    held_bytes: AtomicUsize,
+    /// Whether the memory is needed otherwise: nothing is added any more, and whoever uses it ends that soon.
+    is_given_up: AtomicBool,
+    tables: Weak<Tables>,
+}
+
+/// Keys by number.
+#[derive(Clone, Default)]
+pub(crate) struct NumberedKeys {
+    table: KeyTable,
+    /// The spelling in which each came first.
+    firsts: Vec<Kept>,
+    /// Whether that is its canonical text, which is no other's.
+    are_canonical: Vec<bool>,
+}
+
+impl KeyNumbers {
+    /// Tables of at most so many bytes together.
+    pub fn new(bytes_max: usize) -> KeyNumbers {
+        KeyNumbers(Arc::new(Tables {
+            bytes_max,
+            by_path: Mutex::default(),
+            held_bytes: AtomicUsize::new(0),
+            turns: AtomicU64::new(0),
+        }))
+    }
+
+    /// What they take, in bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.0.held_bytes.load(Relaxed)
+    }
+
+    /// Gives up tables until the others take at most so many bytes, those first that were used longest ago.
+    pub fn shrink(&self, bytes_max: usize) {
+        self.0.shrink(&mut self.0.lock(), bytes_max, None);
+    }
+
+    /// Takes note that a query groups by a path: its keys, if that was so before and they may be kept.
+    pub(crate) fn ask(&self, path: &str) -> Option<Arc<KeptKeys>> {
+        let Tables { bytes_max, turns, .. } = &*self.0;
+        if *bytes_max == 0 {
+            return None;
+        }
+        let turn = turns.fetch_add(1, Relaxed);
+        let mut by_path = self.0.lock();
+        if let Some(asked) = by_path.get_mut(path) {
+            asked.used = turn;
+            if matches!(asked.table, Table::Once) {
+                asked.table = Table::Kept(Arc::new(KeptKeys::new(Arc::downgrade(&self.0))));
+            }
+            return match &asked.table {
+                Table::Kept(table) => Some(table.clone()),
+                Table::Once | Table::TooLarge => None,
+            };
+        }
+        if by_path.len() >= PATHS_MAX {
+            let oldest = by_path.iter().min_by_key(|(_, asked)| asked.used).map(|(path, _)| path.clone());
+            self.0.remove(&mut by_path, &oldest?);
+        }
+        self.0.held_bytes.fetch_add(PATH_BYTES + path.len(), Relaxed);
+        by_path.insert(path.into(), Asked { table: Table::Once, used: turn });
+        None
+    }
+}
+
+impl Tables {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Asked>> {
+        // The map is never left half changed.
+        self.by_path.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up tables, but not that of `keep`.
+    fn shrink(&self, by_path: &mut HashMap<Box<str>, Asked>, bytes_max: usize, keep: Option<&KeptKeys>) {
+        while self.held_bytes.load(Relaxed) > bytes_max {
+            let others = by_path.iter().filter(|(_, asked)| match (&asked.table, keep) {
+                (Table::Kept(table), Some(keep)) => table.id != keep.id,
+                (Table::Kept(_) | Table::Once | Table::TooLarge, _) => true,
+            });
+            let oldest = others.min_by_key(|(_, asked)| asked.used).map(|(path, _)| path.clone());
+            let Some(oldest) = oldest else { return };
+            self.remove(by_path, &oldest);
+        }
+    }
+
+    fn remove(&self, by_path: &mut HashMap<Box<str>, Asked>, path: &str) {
+        let Some(asked) = by_path.remove(path) else { return };
+        self.held_bytes.fetch_sub(PATH_BYTES + path.len() + asked.table.give_up(), Relaxed);
+    }
+
+    /// Makes room for a table that has grown. One that takes too much by itself is given up.
+    fn make_room_for(&self, table: &KeptKeys) {
+        if self.held_bytes.load(Relaxed) <= self.bytes_max {
+            return;
+        }
+        let mut by_path = self.lock();
+        self.shrink(&mut by_path, self.bytes_max, Some(table));
+        if self.held_bytes.load(Relaxed) > self.bytes_max {
+            let is_it = |asked: &&mut Asked| matches!(&asked.table, Table::Kept(kept) if kept.id == table.id);
+            if let Some(asked) = by_path.values_mut().find(is_it) {
+                let given_up = std::mem::replace(&mut asked.table, Table::TooLarge);
+                self.held_bytes.fetch_sub(given_up.give_up(), Relaxed);
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Nothing is added any more: how many bytes are free once nobody reads it.
+    fn give_up(&self) -> usize {
+        match self {
+            Table::Kept(table) => table.give_up(),
+            Table::Once | Table::TooLarge => 0,
+        }
+    }
+}
+
+impl KeptKeys {
+    fn new(tables: Weak<Tables>) -> KeptKeys {
+        static IDS: AtomicU64 = AtomicU64::new(0);
+        KeptKeys {
+            id: IDS.fetch_add(1, Relaxed),
+            keys: RwLock::default(),
+            held_bytes: AtomicUsize::new(0),
+            is_given_up: AtomicBool::new(false),
+            tables,
+        }
+    }
+
+    /// Whether whoever uses it is to do without.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.is_given_up.load(Relaxed)
+    }
+
+    /// Nothing is added from now on: how many bytes it takes.
+    fn give_up(&self) -> usize {
+        let _nobody_adds = self.keys.write();
+        self.is_given_up.store(true, Relaxed);
+        self.held_bytes.swap(0, Relaxed)
+    }
+
+    /// The keys as they are now, while others may add to them.
+    pub(crate) fn snapshot(&self) -> Arc<NumberedKeys> {
+        self.read().clone()
+    }
+
+    /// The keys, to which nothing is added meanwhile.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<NumberedKeys>> {
+        // Keys are added one by one, so that what panics leaves fewer at worst.
+        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The numbers of a dictionary's texts. They are given once it comes a second time, since one that is made for each query anew would never be asked again; none where they are not
+    /// given.
+    pub(crate) fn numbers_of(&self, dictionary: &Dictionary) -> Option<Arc<EntryNumbers>> {
+        let is_again = dictionary.are_keys_again();
+        let known = dictionary.numbers().filter(|numbers| numbers.table == self.id);
+        if known.is_some() || !is_again {
+            return known;
+        }
+        let tables = self.tables.upgrade()?;
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been first.
+        let known = dictionary.numbers().filter(|numbers| numbers.table == self.id);
+        if known.is_some() || self.is_given_up() {
+            return known;
+        }
+        let own = Arc::make_mut(&mut keys);
+        let (numbers, spelled_otherwise) = own.add(dictionary);
+        let bytes = own.held_bytes();
+        let before = self.held_bytes.swap(bytes, Relaxed);
+        tables.held_bytes.fetch_add(bytes.saturating_sub(before), Relaxed);
+        let numbers = Arc::new(EntryNumbers { table: self.id, numbers, spelled_otherwise });
+        dictionary.keep_numbers(&numbers);
+        drop(keys);
+        tables.make_room_for(self);
+        Some(numbers)
+    }
+}
+
+impl NumberedKeys {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The spelling in which a key came first.
+    pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
+        self.firsts.get(number as usize).map_or(Spelling::Text(&[]), |first| self.table.spelling(*first))
+    }
+
+    /// The number of a key in any spelling, if it has one.
+    pub(crate) fn known(&self, json: &[u8]) -> Option<u32> {
+        self.table.known(0, json, false)
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.table.held_bytes() + self.firsts.capacity() * size_of::<Kept>() + self.are_canonical.capacity()
+    }
+
+    /// Adds the texts of a dictionary: their numbers, and which of them are spelled otherwise than before.
+    fn add(&mut self, dictionary: &Dictionary) -> (Box<[u32]>, Box<[u32]>) {
+        let NumberedKeys { table, firsts, are_canonical } = self;
+        let mut numbers = Vec::with_capacity(dictionary.len());
+        let mut otherwise = Vec::new();
+        let texts = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry));
+        table.find_all(0, false, texts.clone(), |table, found| {
+            let entry = numbers.len() as u32;
+            let text = dictionary.get(entry);
+            // A key that is shown in one way only need not be looked at again, nor need one in its canonical text where that came first.
+            let is_canonical = !has_spellings(text) || is_its_canonical_text(text, false);
+            match found {
+                Found::New(_) => {
+                    firsts.push(table.last_spelling());
+                    are_canonical.push(is_canonical);
+                }
+                Found::Known(number) => {
+                    let is_first_canonical = are_canonical.get(number as usize) == Some(&true);
+                    let first = || firsts.get(number as usize).map(|first| table.spelling(*first));
+                    if !(is_canonical && is_first_canonical) && first().is_none_or(|first| *first != *text) {
+                        otherwise.push(entry);
+                    }
+                }
+            }
+            numbers.push(found.number());
+        });
+        (numbers.into(), otherwise.into())
+    }
+}
+
+impl std::fmt::Debug for NumberedKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NumberedKeys").field("keys", &self.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dictionary(keys: std::ops::Range<u32>) -> Dictionary {
+        let texts: Vec<String> = keys.map(|key| format!("\"the key of the number {key}\"")).collect();
+        Dictionary::of(texts.iter().map(|text| text.as_bytes()))
+    }
+
+    /// Numbers the keys of a path, as the second query that groups by it.
+    fn number(numbers: &KeyNumbers, path: &str, keys: std::ops::Range<u32>) -> Option<Arc<KeptKeys>> {
+        numbers.ask(path);
+        let kept = numbers.ask(path)?;
+        let dictionary = dictionary(keys);
+        assert!(kept.numbers_of(&dictionary).is_none(), "it comes the first time");
+        kept.numbers_of(&dictionary).map(|_| kept)
+    }
+
+    fn check_sum(numbers: &KeyNumbers) {
+        let by_path = numbers.0.lock();
+        let of = |asked: &Asked| match &asked.table {
+            Table::Kept(kept) => kept.held_bytes.load(Relaxed),
+            Table::Once | Table::TooLarge => 0,
+        };
+        let bytes = by_path.iter().map(|(path, asked)| PATH_BYTES + path.len() + of(asked));
+        assert_eq!(numbers.held_bytes(), bytes.sum::<usize>());
+        assert!(numbers.held_bytes() <= numbers.0.bytes_max);
+    }
+
+    #[test]
+    fn equal_keys_of_dictionaries_have_a_number_in_common() {
+        let numbers = KeyNumbers::new(1 << 20);
+        let kept = number(&numbers, "a", 0..100).unwrap();
+        let other = dictionary(50..150);
+        kept.numbers_of(&other);
+        let of_other = kept.numbers_of(&other).unwrap();
+        assert!(of_other.numbers.iter().copied().eq(50..150));
+        assert!(of_other.spelled_otherwise.is_empty());
+        assert!(other.held_bytes() > dictionary(50..150).held_bytes(), "numbers count as part of it");
+        let spelled = Dictionary::of([&b"1"[..], b"1.0", b"2", b"1.00"].into_iter());
+        kept.numbers_of(&spelled);
+        let numbered = kept.numbers_of(&spelled).unwrap();
+        assert_eq!(
+            (&*numbered.numbers, &*numbered.spelled_otherwise),
+            (&[150, 150, 151, 150][..], &[1, 3][..])
+        );
+        assert_eq!(kept.snapshot().known(b"1e0"), Some(150));
+        check_sum(&numbers);
+    }
+
+    #[test]
+    fn tables_that_were_used_longest_ago_make_room_and_one_that_is_too_large_is_given_up() {
+        let alone = KeyNumbers::new(1 << 20);
+        number(&alone, "a", 0..1000);
+        let numbers = KeyNumbers::new(alone.held_bytes() / 2 * 5);
+        let a = number(&numbers, "a", 0..1000).unwrap();
+        let b = number(&numbers, "b", 0..1000).unwrap();
+        assert!(!a.is_given_up() && !b.is_given_up());
+        numbers.ask("a");
+        let c = number(&numbers, "c", 0..1000).unwrap();
+        assert!(!a.is_given_up() && b.is_given_up() && !c.is_given_up());
+        check_sum(&numbers);
+        let large = number(&numbers, "large", 0..10_000).unwrap();
+        assert!(large.is_given_up() && numbers.ask("large").is_none());
+        check_sum(&numbers);
+        // Whoever uses it still reads what it has, and adds nothing.
+        assert_eq!(large.read().len(), 10_000);
+        let new = dictionary(0..5);
+        new.are_keys_again();
+        assert!(large.numbers_of(&new).is_none());
+        numbers.shrink(0);
+        check_sum(&numbers);
+        assert_eq!(numbers.held_bytes(), 0);
+        assert!(numbers.ask("c").is_none() && numbers.ask("c").is_some(), "it begins anew");
+    }
+
+    #[test]
+    fn paths_without_end_take_no_memory() {
+        let numbers = KeyNumbers::new(1 << 20);
+        (0..1000).for_each(|path| _ = numbers.ask(&path.to_string()));
+        assert_eq!(numbers.0.lock().len(), PATHS_MAX);
+        check_sum(&numbers);
+        assert!(numbers.ask("999").is_some() && numbers.ask("0").is_none());
+        assert!(KeyNumbers::new(0).ask("a").is_none());
+    }
+}

@@ -1,0 +1,344 @@
+//! The keys of a query, told apart: by numbers that outlive queries where there are some, and else by their texts.
+
+use crate::allocated::{Pages, vec_bytes};
+use crate::dictionary::{Dictionary, EntryNumbers};
+use crate::key_numbers::{KeptKeys, NumberedKeys};
+use crate::key_table::{Found, Kept, KeyTable, Spelling};
+use std::sync::{Arc, OnceLock};
+
+/// Keys, each with the number of how many came before it.
+///
+/// Those of dictionaries that stay in memory are found by [their numbers](KeptKeys) without a look at their texts. What has no number is looked up by its text, and
+/// from the first such key on all new ones are in a table of the query's own, too.
+#[derive(Default)]
+pub(crate) struct Keys {
+    ci: bool,
+    kept: Option<KnownHere>,
+    /// Of the first keys their numbers among those that are kept: no other table has these.
+    numbers: Pages<u32>,
+    /// The keys behind them.
+    own: KeyTable,
+    /// The first spelling of each of these.
+    firsts: Pages<Kept>,
+    /// How many texts were looked up while keys had numbers only.
+    texts: usize,
+}
+
+/// Keys that outlive queries, with what they are called here.
+struct KnownHere {
+    keys: Arc<KeptKeys>,
+    /// For each of their numbers one more than the number here; 0 where it was not met.
+    here: Vec<u32>,
+    /// As they are once all keys are met.
+    closed: OnceLock<Arc<NumberedKeys>>,
+}
+
+/// The texts of a dictionary, with the numbers that they have as keys.
+#[derive(Clone, Default)]
+pub(crate) struct KeyTexts {
+    dictionary: Arc<Dictionary>,
+    numbers: Option<Arc<EntryNumbers>>,
+}
+
+/// A key that was looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct Met {
+    pub(crate) found: Found,
+    /// Of a new one, whether it is spelled as it will be [told](Keys::first).
+    pub(crate) is_told: bool,
+}
+
+/// A key that was taken in from others.
+pub(crate) struct Taken<'t> {
+    /// Its number there.
+    pub(crate) there: u32,
+    pub(crate) found: Found,
+    /// Whether it is [told](Keys::first) here as it is there.
+    pub(crate) is_alike: bool,
+    /// What the keys here take by now.
+    pub(crate) bytes: &'t dyn Fn() -> usize,
+}
+
+/// Where so many texts are looked up for a key that has a number only, all keys had better be found by their texts.
+const TEXTS_SHARE: usize = 4;
+
+impl KnownHere {
+    fn new(keys: Arc<KeptKeys>) -> KnownHere {
+        let here = vec![0; keys.read().len()];
+        KnownHere { keys, here, closed: OnceLock::new() }
+    }
+
+    #[inline]
+    fn get(&self, number: u32) -> Option<u32> {
+        self.here.get(number as usize).and_then(|here| here.checked_sub(1))
+    }
+
+    fn set(&mut self, number: u32, here: u32) {
+        if number as usize >= self.here.len() {
+            self.here.resize(number as usize + 1, 0);
+        }
+        if let Some(place) = self.here.get_mut(number as usize) {
+            *place = here.saturating_add(1);
+        }
+    }
+
+    fn closed(&self) -> &NumberedKeys {
+        self.closed.get_or_init(|| self.keys.snapshot())
+    }
+}
+
+impl KeyTexts {
+    pub(crate) fn is_of(&self, dictionary: &Arc<Dictionary>) -> bool {
+        Arc::ptr_eq(&self.dictionary, dictionary)
+    }
+
+    pub(crate) fn are_numbered(&self) -> bool {
+        self.numbers.is_some()
+    }
+}
+
+impl Keys {
+    /// None yet. With `ci` the case of letters makes no difference, so that no numbers are of use.
+    pub(crate) fn new(ci: bool, kept: Option<Arc<KeptKeys>>) -> Keys {
+        let kept = kept.filter(|_| !ci).map(KnownHere::new);
+        Keys { ci, kept, ..Keys::default() }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len() + self.firsts.len()
+    }
+
+    /// Takes a dictionary up.
+    pub(crate) fn texts_of(&mut self, dictionary: &Arc<Dictionary>) -> KeyTexts {
+        if self.kept.as_ref().is_some_and(|kept| kept.keys.is_given_up()) {
+            self.take_all_in();
+            self.kept = None;
+        }
+        let numbers = match &self.kept {
+            Some(kept) => kept.keys.numbers_of(dictionary),
+            None => {
+                dictionary.are_keys_again();
+                None
+            }
+        };
+        KeyTexts { dictionary: dictionary.clone(), numbers }
+    }
+
+    /// For each text of a dictionary one more than its number; 0 where it is not known, or it would take longer to tell.
+    pub(crate) fn look_ahead(&self, texts: &KeyTexts, known: &mut Vec<u32>) {
+        known.clear();
+        let KeyTexts { dictionary, numbers } = texts;
+        match (numbers, &self.kept) {
+            (Some(numbers), Some(kept)) => {
+                let here = |number: &u32| kept.here.get(*number as usize).copied().unwrap_or_default();
+                known.extend(numbers.numbers.iter().map(here));
+            }
+            _ => {
+                self.look_texts_ahead((0..dictionary.len() as u32).map(|entry| dictionary.get(entry)), known)
+            }
+        }
+    }
+
+    /// The same of texts that stand by themselves: none is known that did not come in this spelling.
+    pub(crate) fn look_texts_ahead<'t>(&self, texts: impl Iterator<Item = &'t [u8]>, known: &mut Vec<u32>) {
+        match self.numbers.len() {
+            0 => self.own.look_ahead(0, texts, known),
+            _ => {
+                known.clear();
+                known.extend(texts.map(|_| 0));
+            }
+        }
+    }
+
+    /// Finds the keys that are texts of a dictionary.
+    pub(crate) fn find_entries(
+        &mut self,
+        texts: &KeyTexts,
+        entries: impl Iterator<Item = u32>,
+        mut each: impl FnMut(Met),
+    ) {
+        let KeyTexts { dictionary, numbers } = texts;
+        let Some(numbers) = numbers else {
+            return self.find_all(entries.map(|entry| dictionary.get(entry)), each);
+        };
+        for entry in entries {
+            let number = numbers.numbers.get(entry as usize).copied().unwrap_or_default();
+            let is_told = || numbers.spelled_otherwise.binary_search(&entry).is_err();
+            each(self.find_number(number, || dictionary.get(entry), is_told));
+        }
+    }
+
+    /// Finds keys by their texts, which are empty for undefined.
+    pub(crate) fn find_all<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>, mut each: impl FnMut(Met)) {
+        if self.numbers.len() == 0 {
+            let firsts = &mut self.firsts;
+            self.own.find_all(0, self.ci, texts, |table, found| {
+                if let Found::New(_) = found {
+                    firsts.push(table.last_spelling());
+                }
+                each(Met { found, is_told: true });
+            });
+            return;
+        }
+        texts.for_each(|text| each(self.find(text)));
+    }
+
+    /// The same of one.
+    pub(crate) fn find(&mut self, json: &[u8]) -> Met {
+        if self.numbers.len() == 0 {
+            return Met { found: self.find_own(json), is_told: true };
+        }
+        self.texts += 1;
+        if self.texts > self.numbers.len() / TEXTS_SHARE {
+            self.take_all_in();
+            return self.find(json);
+        }
+        let Some(kept) = &self.kept else { return Met { found: self.find_own(json), is_told: true } };
+        let keys = kept.keys.clone();
+        let keys = keys.read();
+        match keys.known(json) {
+            None => Met { found: self.find_own(json), is_told: true },
+            Some(number) => self.find_number(number, || json, || *keys.first(number) == *json),
+        }
+    }
+
+    /// Finds a key by its number among those that are kept. Its text is asked for if that does not tell, and whether it is the first spelling there.
+    #[inline]
+    fn find_number<'t>(
+        &mut self,
+        number: u32,
+        text: impl FnOnce() -> &'t [u8],
+        is_told: impl FnOnce() -> bool,
+    ) -> Met {
+        if let Some(here) = self.kept.as_ref().and_then(|kept| kept.get(number)) {
+            return Met { found: Found::Known(here), is_told: true };
+        }
+        let (found, is_told) = match self.firsts.len() {
+            0 => {
+                self.numbers.push(number);
+                (Found::New(self.numbers.len() as u32 - 1), is_told())
+            }
+            _ => (self.find_own(text()), true),
+        };
+        if let Some(kept) = &mut self.kept {
+            kept.set(number, found.number());
+        }
+        Met { found, is_told }
+    }
+
+    /// Finds a key that has no number, or none yet that tells it.
+    fn find_own(&mut self, json: &[u8]) -> Found {
+        let before = self.numbers.len() as u32;
+        match self.own.find(0, json, self.ci) {
+            Found::Known(number) => Found::Known(before + number),
+            Found::New(number) => {
+                self.firsts.push(self.own.last_spelling());
+                Found::New(before + number)
+            }
+        }
+    }
+
+    /// Takes the keys that have numbers only into the own table, with those behind them.
+    fn take_all_in(&mut self) {
+        let Some(kept) = self.kept.as_mut().filter(|_| self.numbers.len() > 0) else { return };
+        let (mut own, mut firsts) = (KeyTable::default(), Pages::default());
+        let keys = kept.keys.read();
+        let spellings = self.numbers.iter().map(|number| keys.first(*number));
+        for spelling in spellings.chain(self.firsts.iter().map(|first| self.own.spelling(*first))) {
+            own.find(0, &spelling, self.ci);
+            firsts.push(own.last_spelling());
+        }
+        drop(keys);
+        (self.own, self.firsts, self.numbers) = (own, firsts, Pages::default());
+    }
+
+    /// The spelling in which a key came first, most likely. Asked once all keys are met.
+    pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
+        let numbers = self.numbers.len();
+        match (self.numbers.get(number as usize), &self.kept) {
+            (Some(number), Some(kept)) => kept.closed().first(*number),
+            _ => {
+                let first = self.firsts.get((number as usize).wrapping_sub(numbers));
+                first.map_or(Spelling::Text(&[]), |first| self.own.spelling(*first))
+            }
+        }
+    }
+
+    /// Whether a text is the spelling that is [told](Keys::first) of its key.
+    pub(crate) fn is_told(&self, number: u32, json: &[u8]) -> bool {
+        match (self.numbers.get(number as usize), &self.kept) {
+            (Some(number), Some(kept)) => *kept.keys.read().first(*number) == *json,
+            _ => *self.first(number) == *json,
+        }
+    }
+
+    /// Whether all texts of a dictionary that have these numbers are spelled as they are told.
+    pub(crate) fn are_all_told(&self, texts: &KeyTexts) -> bool {
+        let numbers = texts.numbers.as_ref();
+        self.firsts.len() == 0 && numbers.is_some_and(|numbers| numbers.spelled_otherwise.is_empty())
+    }
+
+    /// Takes in the keys of others, to which nothing is added any more, as long as `each` does not fail, which is told of each of these.
+    pub(crate) fn try_merge<E>(
+        &mut self,
+        other: &Keys,
+        mut each: impl FnMut(Taken<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.numbers.len() + other.numbers.len() == 0 {
+            let Keys { own, firsts, .. } = self;
+            return own.try_merge(
+                &other.own,
+                |owner| owner,
+                |table, _, there, found| {
+                    if let Found::New(_) = found {
+                        firsts.push(table.last_spelling());
+                    }
+                    let spelling = firsts.get(found.number() as usize).map(|first| table.spelling(*first));
+                    let is_alike = spelling.is_some_and(|spelling| *spelling == *other.first(there));
+                    each(Taken { there, found, is_alike, bytes: &|| table.bytes() + firsts.bytes() })
+                },
+            );
+        }
+        let are_same = match (&self.kept, &other.kept) {
+            (Some(own), Some(kept)) => Arc::ptr_eq(&own.keys, &kept.keys),
+            _ => false,
+        };
+        for there in 0..other.len() as u32 {
+            let spelling = other.first(there);
+            let Met { found, is_told } = match other.numbers.get(there as usize) {
+                Some(number) if are_same => self.find_number(*number, || &spelling, || true),
+                Some(_) | None => self.find(&spelling),
+            };
+            let is_alike = match found {
+                Found::New(_) => is_told,
+                Found::Known(number) => self.is_told(number, &spelling),
+            };
+            each(Taken { there, found, is_alike, bytes: &|| self.bytes() })?;
+        }
+        Ok(())
+    }
+
+    /// Forgets how keys are found: their numbers and spellings are all that is asked for from now on.
+    pub(crate) fn close(&mut self) {
+        self.own.close();
+        if let Some(kept) = &mut self.kept {
+            kept.closed();
+            kept.here = Vec::new();
+        }
+    }
+
+    /// What it holds once it is closed, in bytes.
+    pub(crate) fn closed_bytes(&self) -> usize {
+        self.own.closed_bytes() + self.numbers.bytes() + self.firsts.bytes()
+    }
+
+    /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does.
+    pub(crate) fn bytes(&self) -> usize {
+        let here = self.kept.as_ref().map_or(0, |kept| vec_bytes(&kept.here));
+        self.own.bytes() + self.numbers.bytes() + self.firsts.bytes() + here
+    }
+}
+
+#[cfg(test)]
+mod tests;

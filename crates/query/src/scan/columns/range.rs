@@ -60,7 +60,8 @@ impl Range {
 
     #[inline]
     pub(super) fn has(self, mantissa: i64) -> bool {
-        (mantissa >= self.from && mantissa <= self.to) != self.negated
+        // Which numbers lie within cannot be foretold: both are compared, without a branch.
+        ((mantissa >= self.from) & (mantissa <= self.to)) != self.negated
     }
 }
 

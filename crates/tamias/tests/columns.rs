@@ -275,6 +275,20 @@ fn nothing_is_lost_with_the_filter_of_statistics() {
     assert_eq!(Store::repair(folder.path(), false, |_, _| ()).unwrap().events, 2000);
     let store = open(folder.path(), Layout::Columns);
     assert_eq!((store.verify().unwrap(), asked(&store, "nobody")), (vec![], ("0".to_owned(), 1)));
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+
+    // The directory stands behind it, and everything is lost with that.
+    let parts = parts(folder.path());
+    let mut bytes = std::fs::read(&file).unwrap();
+    for (_, range) in
+        parts.iter().filter(|(name, _)| ["summary.filter", "directory"].contains(&name.as_str()))
+    {
+        bytes[range.start] ^= 1;
+    }
+    std::fs::write(&file, bytes).unwrap();
+    let damage = open(folder.path(), Layout::Columns).verify().unwrap();
+    assert_eq!(damage.iter().map(|damage| damage.events()).collect::<Vec<_>>(), [Some(2000)], "{damage:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn split_statistics(statistics: Vec<u8>) -> SplitStatistics {
 }
 
 /// Puts statistics together with their filter, which is empty where it is not apart; what was packed is unpacked. `None` if that is malformed, or the filter is not
-/// as long as the statistics say. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
+/// as long as the statistics say. Those of another version are returned unchanged. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
 pub fn join_statistics(statistics: &[u8], filter: &[u8]) -> Option<Vec<u8>> {
     match statistics.first() {
         Some(&PACKED_VERSION) if filter.is_empty() => unpacked(statistics),
@@ -53,8 +53,9 @@ pub fn join_statistics(statistics: &[u8], filter: &[u8]) -> Option<Vec<u8>> {
         Some(&PACKED_APART_VERSION) => {
             unpacked_apart(statistics).and_then(|statistics| with_filter(&statistics, filter))
         }
-        Some(&PACKED_VERSION) => None,
-        _ => filter.is_empty().then(|| statistics.to_vec()),
+        Some(&(PACKED_VERSION | VERSION)) if !filter.is_empty() => None,
+        // What another version means by its filter is not known.
+        _ => Some(statistics.to_vec()),
     }
 }
 

@@ -209,15 +209,18 @@ impl ColumnBlock {
         Ok(run)
     }
 
-    /// Reads every part again, and decodes all of it.
+    /// Reads every part again, and decodes all of it. What is told first is what loses events: statistics, which lose none, come last.
     pub(super) fn verify(&self) -> Result<(), ReadError> {
         let loaded = self.0.segment.load()?;
-        let index = loaded.index();
-        for part in index.parts_of(&self.0.entry) {
-            self.part(index.name_of(part))?;
+        let names = loaded.index().parts_of(&self.0.entry).iter().map(|part| loaded.index().name_of(part));
+        let (statistics, others): (Vec<&str>, Vec<&str>) =
+            names.partition(|name| part::is_of_statistics(name));
+        for name in others {
+            self.part(name)?;
         }
         self.times()?;
-        self.documents().map(drop)
+        self.documents()?;
+        statistics.into_iter().try_for_each(|name| self.part(name).map(drop))
     }
 
     /// Damage of a part, with what the codec says of it.

@@ -212,7 +212,14 @@ impl Evaluator<'_> {
             }
             Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
-            Expr::If(_) | Expr::Coalesce(_) => reckoned_choice(&*self.chosen_number(expr)?),
+            Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
+                PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
+                PathColumn::Nothing
+                | PathColumn::Coded(_)
+                | PathColumn::Mixed(_)
+                | PathColumn::Pieces(_)
+                | PathColumn::Unknown => None,
+            },
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(function, arguments).or_else(|| self.mapped_numbers(expr)),
@@ -229,11 +236,7 @@ impl Evaluator<'_> {
 
     /// The same of an expression that is reckoned with: of a path what else it has beside numbers makes no difference.
     pub(super) fn operand(&self, expr: &Expr) -> Option<Reckoned> {
-        let or_null = || match expr {
-            Expr::If(_) | Expr::Coalesce(_) => reckoned_choice(&*self.chosen_number_or_null(expr)?),
-            other => Some(self.read_decimals(other)?.reckoned()),
-        };
-        self.reckoned(expr).or_else(or_null)
+        self.reckoned(expr).or_else(|| Some(self.read_decimals(expr)?.reckoned()))
     }
 
     /// The numbers among the texts of a path, where mantissas of one scale have no room for them.
@@ -305,18 +308,6 @@ impl Operand<'_, i64> {
             Operand::Constant(value) => value.unsigned_abs(),
             Operand::Column(_, values) => values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0),
         }
-    }
-}
-
-/// The numbers that were chosen.
-fn reckoned_choice(column: &PathColumn) -> Option<Reckoned> {
-    match column {
-        PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
-        PathColumn::Nothing
-        | PathColumn::Coded(_)
-        | PathColumn::Mixed(_)
-        | PathColumn::Pieces(_)
-        | PathColumn::Unknown => None,
     }
 }
 

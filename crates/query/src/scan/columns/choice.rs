@@ -219,12 +219,7 @@ fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
 impl Evaluator<'_> {
     /// The column of a choice between numbers: `if`, or `Coalesce`. None where there is something else to choose.
     pub(super) fn chosen_number(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        self.chosen_of(expr, |part| self.number_part(part, false))
-    }
-
-    /// The same where null is as good as nothing.
-    pub(super) fn chosen_number_or_null(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        self.chosen_of(expr, |part| self.number_part(part, true))
+        self.chosen_of(expr, |part| self.number_part(part))
     }
 
     /// The column of a choice.
@@ -260,20 +255,16 @@ impl Evaluator<'_> {
         }
     }
 
-    fn number_part(&self, expr: &Expr, or_null: bool) -> Option<Part> {
+    fn number_part(&self, expr: &Expr) -> Option<Part> {
         if let Expr::Constant(Value::Undefined) = expr {
             return Some(Part::Undefined);
         }
         if let Some(None) = self.as_column(expr) {
             return Some(Part::Undefined);
         }
-        if let Some(column) = self.mixed(expr) {
-            // Its other values are chosen too.
-            let numbers = (or_null && column.others.are_null).then(|| column.numbers.clone())?;
-            return Some(Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows()))));
-        }
-        if or_null && let Expr::If(_) | Expr::Coalesce(_) = expr {
-            return self.chosen_number_or_null(expr).map(Part::Column);
+        // Its other values are chosen too.
+        if self.mixed(expr).is_some() {
+            return None;
         }
         Some(match self.reckoned(expr)? {
             Reckoned::Constant { value, scale } => Part::Number(value, scale),
@@ -285,7 +276,7 @@ impl Evaluator<'_> {
     }
 
     fn part(&self, expr: &Expr) -> Option<Part> {
-        if let Some(number) = self.number_part(expr, false) {
+        if let Some(number) = self.number_part(expr) {
             return Some(number);
         }
         self.computed(expr).map(Part::Column)

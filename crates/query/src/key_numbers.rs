@@ -121,14 +121,15 @@ impl Tables {
         self.by_path.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up tables, but not that of `keep`.
+    /// Gives up tables, but not that of `keep`. What is known of paths without a table goes last: it takes little.
     fn shrink(&self, by_path: &mut HashMap<Box<str>, Asked>, bytes_max: usize, keep: Option<&KeptKeys>) {
         while self.held_bytes.load(Relaxed) > bytes_max {
             let others = by_path.iter().filter(|(_, asked)| match (&asked.table, keep) {
                 (Table::Kept(table), Some(keep)) => table.id != keep.id,
                 (Table::Kept(_) | Table::Once | Table::TooLarge, _) => true,
             });
-            let oldest = others.min_by_key(|(_, asked)| asked.used).map(|(path, _)| path.clone());
+            let rank = |asked: &Asked| (!matches!(asked.table, Table::Kept(_)), asked.used);
+            let oldest = others.min_by_key(|(_, asked)| rank(asked)).map(|(path, _)| path.clone());
             let Some(oldest) = oldest else { return };
             self.remove(by_path, &oldest);
         }
@@ -220,7 +221,11 @@ impl KeptKeys {
         let (numbers, spelled_otherwise) = own.add(dictionary);
         let bytes = own.held_bytes();
         let before = self.held_bytes.swap(bytes, Relaxed);
-        tables.held_bytes.fetch_add(bytes.saturating_sub(before), Relaxed);
+        // Less where it was copied, as somebody reads what it was: a copy has no room to spare.
+        match bytes.checked_sub(before) {
+            Some(more) => tables.held_bytes.fetch_add(more, Relaxed),
+            None => tables.held_bytes.fetch_sub(before - bytes, Relaxed),
+        };
         let numbers = Arc::new(EntryNumbers { table: self.id, numbers, spelled_otherwise });
         dictionary.keep_numbers(&numbers);
         drop(keys);
@@ -292,6 +297,20 @@ mod tests {
     fn dictionary(keys: std::ops::Range<u32>) -> Dictionary {
         let texts: Vec<String> = keys.map(|key| format!("\"the key of the number {key}\"")).collect();
         Dictionary::of(texts.iter().map(|text| text.as_bytes()))
+    }
+
+    #[test]
+    fn a_table_that_is_copied_while_it_is_read_is_counted_as_it_is() {
+        let numbers = KeyNumbers::new(1 << 20);
+        let kept = number(&numbers, "a", 0..1000).unwrap();
+        for keys in 0..20 {
+            let _snapshot = kept.snapshot();
+            // A key more, in a copy that has no room to spare.
+            let dictionary = dictionary(1000 + keys..1001 + keys);
+            assert!(kept.numbers_of(&dictionary).is_none() && kept.numbers_of(&dictionary).is_some());
+        }
+        let of_paths = numbers.held_bytes() - kept.held_bytes.load(Relaxed);
+        assert_eq!(of_paths, PATH_BYTES + 1);
     }
 
     /// Numbers the keys of a path, as the second query that groups by it.

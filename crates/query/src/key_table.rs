@@ -302,10 +302,11 @@ impl KeyTable {
     }
 }
 
-/// Whether a value may be spelled in several ways that are not shown alike: strings without escapes, and words, are not.
+/// Whether a value may be spelled in several ways, the case of letters aside: words are not, nor are strings without escapes, but for what reads as the replacement
+/// character and may be one that is broken.
 pub(crate) fn has_spellings(json: &[u8]) -> bool {
     match json.first() {
-        Some(b'"') => memchr::memchr(b'\\', json).is_some(),
+        Some(b'"') => memchr::memchr(b'\\', json).is_some() || !json.is_ascii(),
         Some(b'-' | b'0'..=b'9' | b'[' | b'{') => true,
         _ => false,
     }

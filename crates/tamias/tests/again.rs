@@ -159,6 +159,37 @@ fn queries_that_come_again_over_columns_say_the_same_however_much_is_kept() {
     }
 }
 
+#[test]
+fn several_keys_are_shown_as_their_group_first_appeared() {
+    let cases = [
+        ("k ci", [r#""Get""#, r#""GET""#]),
+        ("k", ["1", "1.0"]),
+        ("k", ["1.0", "1"]),
+        ("k", [r#""\ud800""#, "\"\u{FFFD}\""]),
+        ("k", ["\"\u{FFFD}\"", r#""\ud800""#]),
+        ("k", [r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#]),
+    ];
+    for (key, [first, second]) in cases {
+        let lines: Vec<Vec<u8>> = (0..100)
+            .map(|n| {
+                let (k, g) = if n < 50 { (first, 1) } else { (second, 2) };
+                format!(r#"{{"@t":"2024-05-29T10:00:{n:02}Z","k":{k},"g":{g}}}"#, n = n % 60 + n / 60)
+                    .into_bytes()
+            })
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let store = in_columns(folder.path(), 50, &lines);
+        let query = format!("select count(*) from stream group by {key}, g");
+        for time in 1..=4 {
+            for plain in [false, true] {
+                let shown: Vec<String> =
+                    rows(&store, &query, plain).iter().filter_map(|row| row.first()?.clone()).collect();
+                assert_eq!(shown, [first, second], "{query}, at the {time}. time, plain: {plain}");
+            }
+        }
+    }
+}
+
 /// A store of 24,000 generated events in columns, with so many bytes of cache, and what each of some queries reads of it, one after another.
 fn read_bytes<const N: usize>(cache_bytes: usize, queries: [&str; N]) -> [u64; N] {
     let mut generator = tamias_testdata::Generator::new(21, 24_000);

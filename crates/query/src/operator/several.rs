@@ -4,7 +4,7 @@
 use crate::chunk::{Chunk, Column, value_of};
 use crate::dictionary::Dictionary;
 use crate::key_numbers::KeptKeys;
-use crate::key_table::{Found, Spelling, Tuples, has_spellings};
+use crate::key_table::{Found, Spelling, Tuples};
 use crate::keys::{KeyTexts, Keys, Taken};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
@@ -252,7 +252,7 @@ impl KeyValues {
 
     /// Takes note of a spelling in which a value comes.
     fn note(&mut self, number: u32, json: &[u8]) {
-        self.has_others = self.has_others || has_spellings(json) && !self.values.is_told(number, json);
+        self.has_others = self.has_others || !self.values.is_told(number, json);
     }
 
     fn find_instant(&mut self, instant: u64) -> u32 {
@@ -306,6 +306,8 @@ impl KeyValues {
     /// Takes a dictionary up, of which so many rows have entries now: all are looked up at once if they are not many more.
     fn look_up(&mut self, dictionary: &Arc<Dictionary>, rows: usize) {
         self.texts = self.values.texts_of(dictionary);
+        // A number tells the key in whatever spelling.
+        self.has_others |= self.texts.are_numbered() && !self.values.are_all_told(&self.texts);
         self.entries.clear();
         if dictionary.len() / 4 <= rows {
             self.values.look_ahead(&self.texts, &mut self.entries);

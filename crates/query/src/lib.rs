@@ -87,7 +87,7 @@ pub use source::{Block, Cache, Direction, Interest, Source};
 pub use span::Span;
 pub use statistics::{
     FalseStatistics, SplitStatistics, check_statistics, collect_statistics, collect_surveyed_statistics,
-    join_statistics, split_statistics, statistics_texts, unpack_statistics,
+    join_statistics, knows_statistics, split_statistics, statistics_texts, unpack_statistics,
 };
 pub use stats::{Stats, Technique};
 pub use stored::{Documents, SourceError, Times};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Instant, check_statistics, join_statistics};
+use tamias_query::{Instant, check_statistics, join_statistics, knows_statistics};
 use tamias_store::{Block, Direction, Parts, Times};
 
 use crate::codec::FILTER;
@@ -105,7 +105,8 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
         let id = id.map_or(String::new(), |id| id.to_string());
         return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
     }
-    let Some(statistics) = block.statistics().filter(|statistics| !statistics.is_empty()) else {
+    // Of those of a later version nothing is known.
+    let Some(statistics) = block.statistics().filter(|statistics| knows_statistics(statistics)) else {
         return Ok(None);
     };
     // One that is damaged is not relied on.

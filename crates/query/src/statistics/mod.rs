@@ -28,7 +28,7 @@ mod tests;
 
 pub use check::{FalseStatistics, check_statistics};
 pub use columns::collect_surveyed_statistics;
-pub use packed::{SplitStatistics, join_statistics, split_statistics, unpack_statistics};
+pub use packed::{SplitStatistics, join_statistics, knows_statistics, split_statistics, unpack_statistics};
 pub(crate) use read::{Extreme, Key, Listed, Statistics, Sum, Tally, Values, spelled};
 pub use texts::statistics_texts;
 pub use write::collect_statistics;

@@ -45,7 +45,7 @@ pub fn split_statistics(statistics: Vec<u8>) -> SplitStatistics {
 }
 
 /// Puts statistics together with their filter, which is empty where it is not apart; what was packed is unpacked. `None` if that is malformed, or the filter is not
-/// as long as the statistics say. Those of another version are returned unchanged. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
+/// as long as the statistics say, or they are of [another version](knows_statistics) and have one. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
 pub fn join_statistics(statistics: &[u8], filter: &[u8]) -> Option<Vec<u8>> {
     match statistics.first() {
         Some(&PACKED_VERSION) if filter.is_empty() => unpacked(statistics),
@@ -53,10 +53,15 @@ pub fn join_statistics(statistics: &[u8], filter: &[u8]) -> Option<Vec<u8>> {
         Some(&PACKED_APART_VERSION) => {
             unpacked_apart(statistics).and_then(|statistics| with_filter(&statistics, filter))
         }
-        Some(&(PACKED_VERSION | VERSION)) if !filter.is_empty() => None,
-        // What another version means by its filter is not known.
-        _ => Some(statistics.to_vec()),
+        Some(&PACKED_VERSION) => None,
+        _ => filter.is_empty().then(|| statistics.to_vec()),
     }
+}
+
+/// Whether statistics are of a version that this library knows. Nothing can be said against others. Takes constant time.
+pub fn knows_statistics(statistics: &[u8]) -> bool {
+    let known = [VERSION, PACKED_VERSION, APART_VERSION, PACKED_APART_VERSION];
+    statistics.first().is_some_and(|version| known.contains(version))
 }
 
 /// Unpacks statistics, whether their filter is apart or not; returns unpacked ones unchanged. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
@@ -206,6 +211,16 @@ mod tests {
         assert!(join_statistics(&packed_with_filter(&statistics), b"mallory").is_none());
         assert!(join_statistics(&[], b"mallory").is_none());
         assert_eq!(join_statistics(&[], &[]), Some(Vec::new()));
+    }
+
+    #[test]
+    fn the_filter_of_a_later_version_is_not_judged() {
+        let later = [PACKED_APART_VERSION + 1, 7, 7];
+        assert!(!knows_statistics(&later) && !knows_statistics(&[]));
+        assert!(join_statistics(&later, b"whatever").is_none());
+        assert!(
+            knows_statistics(&statistics()) && knows_statistics(&split_statistics(statistics()).statistics)
+        );
     }
 
     #[test]

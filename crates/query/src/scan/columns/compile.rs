@@ -76,6 +76,27 @@ pub(super) enum Wanted {
 /// So many documents of a block are put together without the others, where they are the first or the last ones.
 const FIRST_MAX: usize = 2048;
 
+/// What the last operator takes of rows, and what of their times.
+fn wanted(plan: &Plan, outputs: &[Output], exprs_need_event: bool) -> (Wanted, TimesAsked) {
+    match &plan.output {
+        PlanOutput::Rows { .. } => (Wanted::Rows, TimesAsked::Instants),
+        PlanOutput::Groups(grouping) => {
+            let has_order = |of: &Aggregate| of.function.depends_on_order();
+            let is_interval = |key: &Key| matches!(key, Key::Time(_));
+            let times = if exprs_need_event || grouping.keys.iter().any(is_interval) {
+                TimesAsked::Instants
+            } else if !grouping.keys.is_empty() || grouping.aggregates.iter().any(has_order) {
+                TimesAsked::Order
+            } else {
+                TimesAsked::Nothing
+            };
+            let counts = outputs.iter().all(|output| output.form == Form::Nothing);
+            let is_count = counts && times == TimesAsked::Nothing;
+            (if is_count { Wanted::Count } else { Wanted::Block }, times)
+        }
+    }
+}
+
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
@@ -126,23 +147,7 @@ impl ColumnPlan {
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
-        let (wants, times) = match &plan.output {
-            PlanOutput::Rows { .. } => (Wanted::Rows, TimesAsked::Instants),
-            PlanOutput::Groups(grouping) => {
-                let has_order = |of: &Aggregate| of.function.depends_on_order();
-                let is_interval = |key: &Key| matches!(key, Key::Time(_));
-                let times = if exprs_need_event || grouping.keys.iter().any(is_interval) {
-                    TimesAsked::Instants
-                } else if !grouping.keys.is_empty() || grouping.aggregates.iter().any(has_order) {
-                    TimesAsked::Order
-                } else {
-                    TimesAsked::Nothing
-                };
-                let counts = outputs.iter().all(|output| output.form == Form::Nothing);
-                let is_count = counts && times == TimesAsked::Nothing;
-                (if is_count { Wanted::Count } else { Wanted::Block }, times)
-            }
-        };
+        let (wants, times) = wanted(plan, &outputs, exprs_need_event);
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
         let unnest = unnest.map(Unnest::Values);

@@ -1,5 +1,7 @@
 //! The elements of an array, from its JSON text alone: of a short one they are found sooner than it is scanned.
 
+use tamias_json::search::string_end;
+
 /// Tells each element of an array as its text; false where the text is no array.
 ///
 /// Of trusted text these are the elements that a scan finds. Takes time linear in the text.
@@ -13,7 +15,7 @@ pub(crate) fn each_element<'j>(json: &'j [u8], mut tell: impl FnMut(&'j [u8])) -
         match byte {
             b'[' | b'{' => depth += 1,
             b']' | b'}' => depth = depth.saturating_sub(1),
-            b'"' => at = end_of_string(elements, at),
+            b'"' => at = string_end(elements, at + 1).unwrap_or(elements.len()),
             b',' if depth == 0 => {
                 tell(elements.get(begin..at).unwrap_or_default());
                 begin = at + 1;
@@ -24,18 +26,6 @@ pub(crate) fn each_element<'j>(json: &'j [u8], mut tell: impl FnMut(&'j [u8])) -
     }
     tell(elements.get(begin..).unwrap_or_default());
     true
-}
-
-/// Where a string ends that begins at a place: at its closing quote.
-fn end_of_string(json: &[u8], begin: usize) -> usize {
-    let mut at = begin + 1;
-    loop {
-        match memchr::memchr2(b'"', b'\\', json.get(at..).unwrap_or_default()) {
-            None => return json.len(),
-            Some(found) if json.get(at + found) == Some(&b'"') => return at + found,
-            Some(found) => at += found + 2,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! has the numbers of its texts in it. Keys are added and never changed, so that no number is ever wrong; what comes with new blocks is added when these come.
 
 use crate::dictionary::{Dictionary, EntryNumbers};
-use crate::key_table::{Found, Kept, KeyTable, Spelling, has_spellings, is_its_canonical_text};
+use crate::key_table::{Found, Kept, KeyTable, Spelling, is_its_canonical_text};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Weak};
@@ -221,11 +221,8 @@ impl KeptKeys {
         let (numbers, spelled_otherwise) = own.add(dictionary);
         let bytes = own.held_bytes();
         let before = self.held_bytes.swap(bytes, Relaxed);
-        // Less where it was copied, as somebody reads what it was: a copy has no room to spare.
-        match bytes.checked_sub(before) {
-            Some(more) => tables.held_bytes.fetch_add(more, Relaxed),
-            None => tables.held_bytes.fetch_sub(before - bytes, Relaxed),
-        };
+        // Less where it was copied, as somebody reads what it was: a copy has no room to spare. Both wrap alike.
+        tables.held_bytes.fetch_add(bytes.wrapping_sub(before), Relaxed);
         let numbers = Arc::new(EntryNumbers { table: self.id, numbers, spelled_otherwise });
         dictionary.keep_numbers(&numbers);
         drop(keys);
@@ -260,11 +257,11 @@ impl NumberedKeys {
         let mut numbers = Vec::with_capacity(dictionary.len());
         let mut otherwise = Vec::new();
         let texts = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry));
-        table.find_all(0, false, texts.clone(), |table, found| {
+        table.find_all(0, false, texts, |table, found| {
             let entry = numbers.len() as u32;
             let text = dictionary.get(entry);
-            // A key that is shown in one way only need not be looked at again, nor need one in its canonical text where that came first.
-            let is_canonical = !has_spellings(text) || is_its_canonical_text(text, false);
+            // A key in its canonical text need not be looked at again where that came first.
+            let is_canonical = is_its_canonical_text(text, false);
             match found {
                 Found::New(_) => {
                     firsts.push(table.last_spelling());

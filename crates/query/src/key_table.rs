@@ -302,16 +302,6 @@ impl KeyTable {
     }
 }
 
-/// Whether a value may be spelled in several ways, the case of letters aside: words are not, nor are strings without escapes, but for what reads as the replacement
-/// character and may be one that is broken.
-pub(crate) fn has_spellings(json: &[u8]) -> bool {
-    match json.first() {
-        Some(b'"') => memchr::memchr(b'\\', json).is_some() || !json.is_ascii(),
-        Some(b'-' | b'0'..=b'9' | b'[' | b'{') => true,
-        _ => false,
-    }
-}
-
 /// A small whole number without a sign, as it is written.
 #[inline]
 fn whole(json: &[u8]) -> Option<usize> {

@@ -34,4 +34,5 @@ pub use needle::Needle;
 pub use numbers::{FewDigits, Test, Wanted};
 pub use occurrences::Occurrences;
 pub use places::Place;
+pub use strings::string_end;
 pub use structure::Structure;

@@ -83,8 +83,14 @@ fn begins_in_escape(document: &[u8], place: usize) -> bool {
     (2..6).filter_map(at).any(|start| document.get(start..start + 2) == Some(b"\\u") && is_escape(start))
 }
 
-/// The quote that ends the string in which a place lies.
-fn string_end(document: &[u8], mut place: usize) -> Option<usize> {
+/// Where the quote stands that ends the string in which a place lies; none where there is no such quote. Takes time linear in what lies between.
+///
+/// ```
+/// let document = br#"{"a":"b\"c","d":1}"#;
+/// assert_eq!(tamias_json::search::string_end(document, 6), Some(10));
+/// ```
+#[inline]
+pub fn string_end(document: &[u8], mut place: usize) -> Option<usize> {
     loop {
         let found = place + memchr2(b'"', b'\\', document.get(place..)?)?;
         if document.get(found) == Some(&b'"') {

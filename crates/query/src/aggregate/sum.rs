@@ -154,15 +154,7 @@ impl<const MEAN: bool> Sums<MEAN> {
                         *count += 1;
                     }
                 }
-                let mut grown = 0;
-                for (summed, part) in self.groups.iter_mut().zip(&mut self.part) {
-                    let (sum, count) = std::mem::take(part);
-                    if count > 0 {
-                        summed.count += count;
-                        grown += summed.sum.add_part(scale, sum);
-                    }
-                }
-                grown
+                self.add_parts(scale)
             }
             Groups::Each(groups) => match &numbers.rows {
                 None => self.add_many(scale, groups.iter().zip(&numbers.values)),
@@ -227,11 +219,17 @@ impl<const MEAN: bool> Sums<MEAN> {
                 grown += summed.sum.add_part(scale, significand);
             }
         });
-        for (summed, part) in all.iter_mut().zip(part) {
+        grown + self.add_parts(SCALE)
+    }
+
+    /// Adds to the groups what their parts of a column have come to, in numbers of a scale.
+    fn add_parts(&mut self, scale: u32) -> usize {
+        let mut grown = 0;
+        for (summed, part) in self.groups.iter_mut().zip(&mut self.part) {
             let (sum, count) = std::mem::take(part);
             if count > 0 {
                 summed.count += count;
-                grown += summed.sum.add_part(SCALE, sum);
+                grown += summed.sum.add_part(scale, sum);
             }
         }
         grown

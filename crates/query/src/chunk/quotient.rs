@@ -1,5 +1,6 @@
 //! Quotients, which are divided only where their digits are needed: as a division of decimals gives them.
 
+use crate::value::BINARY_POWERS;
 use rust_decimal::Decimal;
 
 /// A division that was not done yet: of two whole numbers, times a power of ten. The divisor is not zero.
@@ -38,12 +39,6 @@ const POWERS: [u64; u64::MAX.ilog10() as usize + 1] = {
     }
     powers
 };
-
-/// The same as binary numbers, which hold most of them exactly.
-const BINARY_POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
-];
 
 /// The greatest whole number that a decimal with so many digits after the point has before it.
 const WHOLE_MAX: [u128; Decimal::MAX_SCALE as usize + 1] = {

@@ -100,7 +100,7 @@ const TIMES_DIFFER: &str = "its times are not those that the index tells";
 const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells";
 
 /// The keys of a path.
-fn keys_of(path: &Path) -> Vec<&str> {
+fn keys_of(path: &[Box<str>]) -> Vec<&str> {
     path.iter().map(AsRef::as_ref).collect()
 }
 
@@ -371,8 +371,7 @@ impl ColumnBlock {
         if let Some(column) = self.decoded.column(path, self.turn) {
             return Ok(column);
         }
-        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-        let at = self.read(|reader| reader.at(&keys))?;
+        let at = self.read(|reader| reader.at(&keys_of(path)))?;
         Ok(self.keep(path, at))
     }
 
@@ -382,8 +381,7 @@ impl ColumnBlock {
         if let Some(column) = known.or_else(|| self.decoded.in_any_order(path, self.turn)) {
             return Ok(column);
         }
-        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-        Ok(match self.read(|reader| reader.numbers_in_any_order(&keys))? {
+        Ok(match self.read(|reader| reader.numbers_in_any_order(&keys_of(path)))? {
             Some(numbers) => {
                 let column = PathColumn::of_numbers(numbers, self.len());
                 self.decoded.keep_in_any_order(path, column, self.turn)
@@ -417,8 +415,7 @@ impl ColumnBlock {
             None if !self.has(path) => {}
             _ => return self.at(path),
         }
-        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-        Ok(match self.read(|reader| reader.at_rows(&keys, rows))? {
+        Ok(match self.read(|reader| reader.at_rows(&keys_of(path), rows))? {
             AtRows::All(at) => self.keep(path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })

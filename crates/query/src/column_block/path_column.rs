@@ -284,18 +284,13 @@ fn long_wholes(texts: &Texts<'_>) -> Option<Numbers> {
 
 /// The whole number that a text spells as a mantissa is spelled, and whose other sign has room too.
 fn long_whole(text: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    let is_plain = match digits {
-        [b'0'] => !is_negative,
-        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+    let is_plain = match text {
+        [b'0'] => true,
+        [b'-', b'1'..=b'9', rest @ ..] | [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
     };
-    let digit = |number: i64, digit: &u8| number.checked_mul(10)?.checked_add((digit - b'0').into());
-    let magnitude = if is_plain { digits.iter().try_fold(0, digit)? } else { return None };
-    Some(if is_negative { -magnitude } else { magnitude })
+    let whole = std::str::from_utf8(text).ok().filter(|_| is_plain)?.parse().ok();
+    whole.filter(|whole| *whole != i64::MIN)
 }
 
 /// Appends the text of a row's number, if it has one.

@@ -8,7 +8,7 @@ use crate::chunk::value_of;
 use crate::expr::holds;
 use crate::places::Places;
 use tamias_json::Isa;
-use tamias_json::search::{Documents, FewDigits, Held, Match, Needle, Occurrences, Test, Wanted};
+use tamias_json::search::{Documents, FewDigits, Held, Match, Needle, Occurrences, Test, Wanted, string_end};
 
 /// Allocations that stay.
 #[derive(Default)]
@@ -236,16 +236,7 @@ impl Window<'_> {
 /// The scalar that some bytes begin with; nothing for an array or object.
 fn scalar(bytes: &[u8]) -> &[u8] {
     let end = match bytes.first() {
-        Some(b'"') => {
-            let mut at = 1;
-            loop {
-                match bytes.get(at..).and_then(|rest| Some(at + memchr::memchr2(b'"', b'\\', rest)?)) {
-                    Some(found) if bytes.get(found) == Some(&b'"') => break found + 1,
-                    Some(found) => at = found + 2,
-                    None => break 0,
-                }
-            }
-        }
+        Some(b'"') => string_end(bytes, 1).map_or(0, |end| end + 1),
         Some(b'[' | b'{') | None => 0,
         Some(_) => bytes.iter().position(|byte| matches!(byte, b',' | b'}' | b'\n')).unwrap_or(bytes.len()),
     };

@@ -24,8 +24,8 @@ pub(crate) enum Number<'a> {
     Decimal(Decimal),
 }
 
-/// The powers of ten that decimals are divided by.
-const POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
+/// The powers of ten that decimals are divided by, as binary numbers, which hold most of them exactly.
+pub(crate) const BINARY_POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28,
 ];
@@ -36,7 +36,7 @@ const EXACT_SCALE_MAX: u32 = 22;
 /// A binary64 near to a number: conversion, power and division are off by 2^-53 each at most.
 #[inline]
 pub(crate) fn estimate(significand: i64, scale: u32) -> f64 {
-    POWERS.get(scale as usize).map_or(f64::NAN, |power| significand as f64 / power)
+    BINARY_POWERS.get(scale as usize).map_or(f64::NAN, |power| significand as f64 / power)
 }
 
 /// The same of a decimal: each of two halves of its significand is off by 2^-53 at most, and so is their sum.
@@ -45,7 +45,7 @@ pub(crate) fn estimate_of(decimal: Decimal) -> f64 {
     let significand = decimal.mantissa();
     match i64::try_from(significand) {
         Ok(short) => estimate(short, decimal.scale()),
-        Err(_) => POWERS.get(decimal.scale() as usize).map_or(f64::NAN, |power| {
+        Err(_) => BINARY_POWERS.get(decimal.scale() as usize).map_or(f64::NAN, |power| {
             let (high, low) = ((significand >> 64) as i64 as f64, significand as u64 as f64);
             (high * 18_446_744_073_709_551_616.0 + low) / power
         }),

@@ -108,6 +108,11 @@ impl Index {
         self.parts.get(first..first.saturating_add(count)).unwrap_or_default()
     }
 
+    /// Their names.
+    pub fn names_of(&self, block: &BlockEntry) -> impl Iterator<Item = &str> {
+        self.parts_of(block).iter().map(|part| self.name_of(part))
+    }
+
     /// The parts of the block of this number; none where there is none.
     pub fn parts_at(&self, number: usize) -> &[Part] {
         self.blocks.get(number).map_or(&[], |block| self.parts_of(block))

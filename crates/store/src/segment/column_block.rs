@@ -212,9 +212,8 @@ impl ColumnBlock {
     /// Reads every part again, and decodes all of it. What is told first is what loses events: statistics, which lose none, come last.
     pub(super) fn verify(&self) -> Result<(), ReadError> {
         let loaded = self.0.segment.load()?;
-        let names = loaded.index().parts_of(&self.0.entry).iter().map(|part| loaded.index().name_of(part));
         let (statistics, others): (Vec<&str>, Vec<&str>) =
-            names.partition(|name| part::is_of_statistics(name));
+            loaded.index().names_of(&self.0.entry).partition(|name| part::is_of_statistics(name));
         for name in others {
             self.part(name)?;
         }

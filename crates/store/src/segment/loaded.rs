@@ -229,10 +229,8 @@ impl Loaded {
         let Some(entry) = self.index.blocks.get(number).filter(|entry| self.index.is_columns(entry)) else {
             return self.statistics(&self.place(number)?).map(drop);
         };
-        let names = self.index.parts_of(entry).iter().map(|part| self.index.name_of(part));
-        names
-            .filter(|name| part::is_of_statistics(name))
-            .try_for_each(|name| self.part(number, name).map(drop))
+        let mut statistics = self.index.names_of(entry).filter(|name| part::is_of_statistics(name));
+        statistics.try_for_each(|name| self.part(number, name).map(drop))
     }
 
     /// A part of a block in columns, read anew and verified; `None` if it has none of that name.

@@ -321,6 +321,8 @@ impl Sought<'_> {
             let wanted = Wanted { text, any_case: false, has_others: false, within: Within::Anywhere };
             Part { wanted, find: Find::Exact(memmem::Finder::new(text)), is_all: false }
         };
+        let any_case =
+            |text, has_others| Wanted { text, any_case: true, has_others, within: Within::Anywhere };
         let placed = |text, within| {
             let part = exact(text);
             Part { wanted: Wanted { within, ..part.wanted }, is_all: true, ..part }
@@ -331,15 +333,14 @@ impl Sought<'_> {
                 let sought = core.as_ref().unwrap_or(folded);
                 let is_all = sought.bytes() == folded.bytes();
                 // No other characters stand for the letters of a core.
-                let (text, has_others) = (sought.bytes(), core.is_none());
-                let wanted = Wanted { text, any_case: true, has_others, within: Within::Anywhere };
+                let wanted = any_case(sought.bytes(), core.is_none());
                 Part { wanted, find: Find::AnyCase((**sought).clone()), is_all }
             }
-            Sought::Core(core) => {
-                let text = core.bytes();
-                let wanted = Wanted { text, any_case: true, has_others: false, within: Within::Anywhere };
-                Part { wanted, find: Find::AnyCase((**core).clone()), is_all: false }
-            }
+            Sought::Core(core) => Part {
+                wanted: any_case(core.bytes(), false),
+                find: Find::AnyCase((**core).clone()),
+                is_all: false,
+            },
             Sought::Prefix(prefix) => placed(opened(prefix), Within::Start),
             Sought::Suffix(suffix) => placed(closed(suffix), Within::End),
             Sought::Pieces(first, between, last) => {
@@ -352,8 +353,11 @@ impl Sought<'_> {
             },
             Sought::AnyCase(_, text) => {
                 let text = opened(closed(text));
-                let wanted = Wanted { text, any_case: true, has_others: true, within: Within::Anywhere };
-                Part { wanted, find: Find::AnyCase(Needle::folded(text)?), is_all: false }
+                Part {
+                    wanted: any_case(text, true),
+                    find: Find::AnyCase(Needle::folded(text)?),
+                    is_all: false,
+                }
             }
             Sought::Foreign => {
                 // A byte that such a character may have; texts without one are told by having none.

@@ -119,8 +119,7 @@ def glance(asked, sets_of):
     heads, rows = [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
     return [*table(heads, rows),
             "Ratios are geometric means over the questions. *First use*: from opening to the last row, nothing verified or decoded before, files in the page "
-            "cache, time of the processor; of Tamias a whole process, of DuckDB without its process's start. *Cold*: that with files that are not "
-            "in the page cache, by the clock.", ""]
+            "cache, time of the processor, without the process's own start. *Cold*: that with files that are not in the page cache, by the clock.", ""]
 
 
 def sizes(results):

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import answers
 import report
-from engines import Failed, Peer, Tamias, bytes_of, forget
+from engines import Failed, Peer, Tamias, bytes_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -197,11 +197,9 @@ class Run:
             for name, query in asked.items():
                 engine = self.engines[name]
                 try:
-                    if measure == "cold":
-                        forget(engine.path(data))
-                    elif turn == 0:
-                        engine.first(data, query)
-                    one = engine.first(data, query)
+                    if measure == "first" and turn == 0:
+                        engine.first(data, query, measure)
+                    one = engine.first(data, query, measure)
                 except Failed as failure:
                     say(f"  {name}: {failure}")
                     continue

@@ -18,7 +18,7 @@ pub(crate) use keeping::{
     RemoveArgs, RepairArgs, RestoreArgs, ScrubArgs, SealArgs, SettingsArgs, VerifyArgs, WhenFull,
 };
 pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
-pub(crate) use measuring::{BenchArgs, Clock, DemoArgs, ShredArgs};
+pub(crate) use measuring::{BenchArgs, Clock, DemoArgs, FromWhere, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments, Showing};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 

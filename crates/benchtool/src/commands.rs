@@ -73,14 +73,19 @@ fn asked(folder: &Path, request: Request) -> Result<Option<Reply>, Failure> {
 
 /// Opens a store for reading, in this way.
 fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
+    let store = read_quietly(folder, reading)?;
+    warn_of_unnamed(&store)?;
+    Ok(store)
+}
+
+/// The same, without a word about what is wrong with the store but does not hinder.
+fn read_quietly(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
     let read_mode = match reading.read_mode {
         ReadMode::Map => tamias::ReadMode::Map,
         ReadMode::Plain => tamias::ReadMode::Plain,
     };
     let options = Options { read_mode, ..Options::default() };
-    let store = Store::open_read_only_with(folder, options).map_err(Failure::asking)?;
-    warn_of_unnamed(&store)?;
-    Ok(store)
+    Store::open_read_only_with(folder, options).map_err(Failure::asking)
 }
 
 /// Opens a store for somebody who asks it something.

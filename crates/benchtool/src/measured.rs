@@ -9,6 +9,7 @@ use tamias::Instant;
 use tamias_json::validate::minify_object;
 use tamias_json::{Document, Map};
 
+use crate::cli::FromWhere;
 use crate::failure::Failure;
 use crate::json_object::{JsonObject, json_array};
 use crate::measure::Durations;
@@ -46,6 +47,8 @@ pub(crate) struct Setting {
     pub(crate) plain: bool,
     /// As the option spells it.
     pub(crate) clock: String,
+    /// As the option spells it.
+    pub(crate) from: String,
 }
 
 /// The version of this program, and a checksum of its file: two builds of a version differ in that.
@@ -88,6 +91,7 @@ fn event(case: &Measured, percentile: u8, time: &str) -> String {
         .numbers(&[("Events", setting.events), ("Bytes", setting.bytes), ("Threads", setting.threads)])
         .with("Plain", &setting.plain.to_string())
         .with("Clock", &json_string(&setting.clock))
+        .with("From", &json_string(&setting.from))
         .with("Program", &json_string(&setting.program))
         .with("Machine", &json_string(&setting.machine))
         .with("Nanoseconds", &json_array(runs))
@@ -128,6 +132,8 @@ fn measured(line: &[u8]) -> Option<Measured> {
         threads: number(&event, "Threads")?,
         plain: event.get("Plain")?.as_bool()?,
         clock: text(&event, "Clock")?,
+        // Earlier versions measured nothing else.
+        from: text(&event, "From").unwrap_or_else(|| FromWhere::Warm.name().to_owned()),
     };
     Some(Measured { query: text(&event, "Query")?, durations, hits: number(&event, "Hits")?, setting })
 }
@@ -215,6 +221,7 @@ fn differences(before: &Measured, now: &Measured) -> Vec<String> {
     note(then.machine != here.machine, format!("another machine: {}", then.machine));
     note(then.threads != here.threads, units::counted(then.threads, "thread"));
     note(then.clock != here.clock, format!("--clock {}", then.clock));
+    note(then.from != here.from, format!("--from {}", then.from));
     note(then.plain && !here.plain, "--plain".to_owned());
     note(!then.plain && here.plain, "the optimised path".to_owned());
     note(are_same_events && before.hits != now.hits, units::counted(before.hits, "hit"));
@@ -239,6 +246,7 @@ mod tests {
             threads: 1,
             plain: false,
             clock: "wall".to_owned(),
+            from: "warm".to_owned(),
         };
         Measured { query: query.to_owned(), durations: runs(&[3, 4, 5]), hits: 7, setting }
     }
@@ -280,6 +288,15 @@ mod tests {
         assert_eq!(differences(&before, &now), ["7 hits"]);
         now.setting.threads = 2;
         now.setting.events = 11;
-        assert_eq!(differences(&before, &now), ["10 events of 3.60 kB", "1 thread"]);
+        now.setting.from = "opening".to_owned();
+        assert_eq!(differences(&before, &now), ["10 events of 3.60 kB", "1 thread", "--from warm"]);
+    }
+
+    #[test]
+    fn results_of_before_runs_could_begin_elsewhere_are_read() {
+        let case = case("q");
+        let line = event(&case, 90, "\"2026-11-23T00:00:00Z\"").replace(r#","From":"warm""#, "");
+        assert!(!line.contains("From"), "{line}");
+        assert_eq!(measured(line.as_bytes()), Some(case));
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 /// Measure queries, and compare with an earlier run
 ///
 /// Runs each query of a file several times, after one warm-up run that brings the data into memory and verifies its
-/// checksums. Every row is produced and its values are copied. Prints one line per query while it runs, then a table: the time
+/// checksums (--from measures without it). Every row is produced and its values are copied. Prints one line per query while it runs, then a table: the time
 /// at the percentile (nearest rank), with the distance to the slowest and the fastest run; tp (events), events of the
 /// whole store per second; tp (hits), hits per second; hits, as a share of all events; tp (data), bytes of stored
 /// events per second. Hits are the rows, or for an aggregate the events that passed `where`. MB and GB are powers of ten.
@@ -23,6 +23,7 @@ Examples:
   benchtool bench --cases queries.txt --percentile 90 logs
   benchtool bench --cases queries.txt --save before.ndjson logs     with one version, or on one machine
   benchtool bench --cases queries.txt --compare before.ndjson logs  with another
+  benchtool bench --cases queries.txt --from opening logs           as a program that has just started
 
 where queries.txt is
   -- one query per line; blank lines and comments are skipped
@@ -56,6 +57,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_enum, default_value = "wall")]
     pub(crate) clock: Clock,
 
+    /// Where a run begins; the header shows it if it is not warm
+    #[arg(long, value_enum, default_value = "warm")]
+    pub(crate) from: FromWhere,
+
     /// Save the time of every run in this file, as NDJSON with an event for each query
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -70,6 +75,30 @@ pub(crate) struct BenchArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+}
+
+/// Where a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FromWhere {
+    /// The store is open, and was asked the same before
+    Warm,
+    /// Opening the store, which counts: nothing is verified or decoded yet, as for a program that has just started
+    Opening,
+    /// The same, after the system was told to forget the store's files: they are read from the disk again
+    #[cfg(target_os = "linux")]
+    Disk,
+}
+
+impl FromWhere {
+    /// As the option spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            FromWhere::Warm => "warm",
+            FromWhere::Opening => "opening",
+            #[cfg(target_os = "linux")]
+            FromWhere::Disk => "disk",
+        }
+    }
 }
 
 /// What the time of a run is.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use comfy_table::{Table, presets};
 use tamias::{Info, Query, RunOptions, Store};
 
-use crate::cli::{BenchArgs, Clock};
+use crate::cli::{BenchArgs, Clock, FromWhere, Reading};
 use crate::failure::Failure;
 use crate::measure::{Durations, Percentile, Stopwatch};
 use crate::measured::{self, Measured, QUERY_CHARACTERS, Setting};
@@ -27,11 +27,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
     let before = args.compare.as_deref().map(measured::read).transpose()?;
     let store = super::read(&args.store, &args.reading)?;
-    let BenchArgs { store: name, runs, percentile, plain, threads, clock, .. } = args;
-    let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
-    let bench = Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options };
-    let mut out = output::stdout();
     let info = store.info()?;
+    let BenchArgs { store: name, reading, runs, percentile, plain, threads, clock, from, .. } = args;
+    let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
+    let start = Start::of(*from, store, reading);
+    let bench = Bench { start, name, runs: *runs, percentile: *percentile, clock: *clock, options };
+    let mut out = output::stdout();
     let runs = bench.run(&info, &cases, Screen::of_stdout().columns(), &mut out)?;
     if args.save.is_none() && before.is_none() {
         return Ok(());
@@ -87,9 +88,41 @@ fn parse_cases(file: &Path, bytes: &[u8]) -> Result<Vec<Case>, Failure> {
     Ok(cases)
 }
 
+/// What a run begins with.
+pub(crate) enum Start<'a> {
+    /// A store that is open. A run that does not count has asked it the same.
+    Warm(Store),
+    /// Opening the store.
+    Opening(&'a Reading),
+    /// The same, none of its files in memory.
+    #[cfg(target_os = "linux")]
+    Disk(&'a Reading),
+}
+
+impl<'a> Start<'a> {
+    /// The store is closed if it is opened anew for each run: what is mapped stays in memory.
+    fn of(from: FromWhere, store: Store, reading: &'a Reading) -> Start<'a> {
+        match from {
+            FromWhere::Warm => Start::Warm(store),
+            FromWhere::Opening => Start::Opening(reading),
+            #[cfg(target_os = "linux")]
+            FromWhere::Disk => Start::Disk(reading),
+        }
+    }
+
+    fn from(&self) -> FromWhere {
+        match self {
+            Start::Warm(_) => FromWhere::Warm,
+            Start::Opening(_) => FromWhere::Opening,
+            #[cfg(target_os = "linux")]
+            Start::Disk(_) => FromWhere::Disk,
+        }
+    }
+}
+
 /// Measures cases on a store.
 pub(crate) struct Bench<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) start: Start<'a>,
     /// The store as the user calls it.
     pub(crate) name: &'a Path,
     pub(crate) runs: NonZeroU32,
@@ -140,6 +173,9 @@ impl Bench<'_> {
         if self.clock != Clock::Wall {
             output::write_line(out, &format!("clock: {}", self.clock.name()))?;
         }
+        if self.start.from() != FromWhere::Warm {
+            output::write_line(out, &format!("from: {}", self.start.from().name()))?;
+        }
 
         let mut all = Vec::new();
         let mut rows = Vec::new();
@@ -171,6 +207,7 @@ impl Bench<'_> {
             threads: self.options.threads.get() as u64,
             plain: self.options.plain,
             clock: self.clock.name().to_owned(),
+            from: self.start.from().name().to_owned(),
         };
         let measured = |(case, Runs { durations, hits }): (&Case, Runs)| Measured {
             query: case.text.clone(),
@@ -182,23 +219,41 @@ impl Bench<'_> {
     }
 
     fn case(&self, case: &Case) -> Result<Runs, Failure> {
-        let Run { hits, .. } = self.once(case)?; // Does not count: the data comes into memory here.
-        let first = self.once(case)?;
+        if let Start::Warm(store) = &self.start {
+            self.once(case, Stopwatch::start(self.clock), store)?; // Does not count: the data comes into memory here.
+        }
+        let first = self.run_of(case)?;
         let mut others = Vec::new();
         for _ in 1..self.runs.get() {
-            others.push(self.once(case)?.duration);
+            others.push(self.run_of(case)?.duration);
         }
-        Ok(Runs { durations: Durations::new(first.duration, others), hits })
+        Ok(Runs { durations: Durations::new(first.duration, others), hits: first.hits })
     }
 
-    /// Runs the query once; every row is produced, and every cell's bytes are copied.
-    fn once(&self, case: &Case) -> Result<Run, Failure> {
+    /// Runs the query once, from where a run begins.
+    fn run_of(&self, case: &Case) -> Result<Run, Failure> {
+        let opened = |reading| {
+            let started = Stopwatch::start(self.clock);
+            self.once(case, started, &super::read_quietly(self.name, reading)?)
+        };
+        match &self.start {
+            Start::Warm(store) => self.once(case, Stopwatch::start(self.clock), store),
+            Start::Opening(reading) => opened(reading),
+            #[cfg(target_os = "linux")]
+            Start::Disk(reading) => {
+                forget(self.name)?;
+                opened(reading)
+            }
+        }
+    }
+
+    /// Runs the query; every row is produced, and every cell's bytes are copied.
+    fn once(&self, case: &Case, started: Stopwatch, store: &Store) -> Result<Run, Failure> {
         if signals::requested() {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let mut copy = Vec::new();
-        let started = Stopwatch::start(self.clock);
-        let mut rows = self.store.run_with(&case.query, self.options.clone())?;
+        let mut rows = store.run_with(&case.query, self.options.clone())?;
         while let Some(row) = rows.next_row()? {
             copy.clear();
             for index in 0..row.len() {
@@ -211,6 +266,21 @@ impl Bench<'_> {
         let duration = started.elapsed();
         Ok(Run { duration, hits: rows.stats().hits })
     }
+}
+
+/// Takes the files of a store out of the memory of the system. What another program has mapped stays there.
+#[cfg(target_os = "linux")]
+fn forget(folder: &Path) -> Result<(), Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Failure::file(folder, &error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| Failure::file(folder, &error))?.path();
+        if path.is_file() {
+            std::fs::File::open(&path)
+                .and_then(|file| Ok(rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?))
+                .map_err(|error| Failure::file(&path, &error))?;
+        }
+    }
+    Ok(())
 }
 
 /// The results as a table. Where it is wider than the columns that there are, queries are cut, and then some results left out.

@@ -9,7 +9,7 @@ use tamias::{Batch, EventFormat, RunOptions, Store};
 use tamias_testdata::Generator;
 
 use crate::cli::{BATCH_BYTES, Clock, DemoArgs, Segments};
-use crate::commands::bench::{Bench, Case};
+use crate::commands::bench::{Bench, Case, Start};
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::tell::tell;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     match known {
         Some((store, folder)) => {
             tell!("The store already has these events: measuring them.");
-            measure(&store, folder, &mut out)?;
+            measure(store, folder, &mut out)?;
         }
         None => {
             let each = [Segments::Text, Segments::Columns];
@@ -108,14 +108,16 @@ fn demo(segments: Segments, folder: &Path, events: u64, out: &mut impl Write) ->
     let size =
         format!("\nsegments: {}, {megabytes:.1} MB on disk, {share:.1}% of the documents", segments.name());
     output::write_line(out, &size)?;
-    measure(&store, folder, out)
+    measure(store, folder, out)
 }
 
-fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
+fn measure(store: Store, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     let options = RunOptions::default();
-    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }.run(
-        &store.info()?,
+    let info = store.info()?;
+    let start = Start::Warm(store);
+    Bench { start, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }.run(
+        &info,
         &cases,
         Screen::of_stdout().columns(),
         out,

@@ -205,6 +205,32 @@ fn processor_time_is_told_where_it_is_measured() {
 }
 
 #[test]
+fn runs_that_open_the_store_anew_find_the_same() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10_000)).well();
+    fs::write(folder.path().join("cases"), CASES).unwrap();
+    let bench = |arguments: &[&str]| {
+        let whole = [&["bench", "--cases", "cases", "--runs", "2"][..], arguments, &["s"]].concat();
+        tool(folder.path(), &whole).well()
+    };
+    let hits = |out: &str| -> Vec<String> {
+        let rows = out.lines().filter(|line| line.starts_with("| 0"));
+        rows.map(|row| row.split('|').nth(5).unwrap().trim().to_owned()).collect()
+    };
+    let warm = bench(&["--save", "warm.ndjson"]);
+    assert!(!warm.out.contains("from: "), "{}", warm.out);
+    assert_eq!(hits(&warm.out).len(), CASES.lines().filter(|line| line.starts_with("select")).count());
+    let beginnings = if cfg!(target_os = "linux") { &["opening", "disk"][..] } else { &["opening"] };
+    for from in beginnings {
+        let run = bench(&["--from", from]);
+        assert!(run.out.contains(&format!("\npercentile: p50th\nfrom: {from}\n(case 001)")), "{}", run.out);
+        assert_eq!(hits(&run.out), hits(&warm.out));
+    }
+    let run = bench(&["--from", "opening", "--compare", "warm.ndjson"]);
+    assert!(run.err.contains("case 001 was measured with --from warm"), "{}", run.err);
+}
+
+#[test]
 fn the_demo_makes_a_store_of_each_kind_and_measures_it() {
     let folder = folder();
     let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();

@@ -118,11 +118,12 @@ impl Documents<'_> {
         let range = self.range(index);
         let document = self.bytes().get(range.clone())?;
         let root = offsets.scan_trusted(document).ok()?;
-        // Constants have no bytes of their own: the search finds them, unless they come twice.
-        let Some(value) = root.get(name) else { return Some(Place::ABSENT) };
-        let raw = value.raw();
-        let at = (raw.as_ptr() as usize).checked_sub(document.as_ptr() as usize)?;
-        document.get(at..)?.get(..raw.len())?;
+        let found = root.entries().filter(|(key, _)| key.text() == name).last();
+        let Some((key, value)) = found else { return Some(Place::ABSENT) };
+        let (key, raw) = (key.raw_quoted(), value.raw());
+        // A value stands behind its key and a colon. What a constant reads as are no bytes of the document.
+        let at = (key.as_ptr() as usize).checked_sub(document.as_ptr() as usize)? + key.len() + 1;
+        document.get(at..)?.strip_prefix(raw)?;
         let nested = if matches!(raw.first(), Some(b'[' | b'{')) { NESTED } else { 0 };
         Some(Place { start: (range.start + at) as u32, length: raw.len() as u32 | nested })
     }

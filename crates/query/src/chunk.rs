@@ -4,6 +4,7 @@ mod cell;
 mod column;
 mod orders;
 mod quotient;
+mod units;
 
 use cell::{cell, own, within};
 
@@ -14,7 +15,8 @@ pub(crate) use column::{
 };
 
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
-pub(crate) use quotient::{ESTIMATE_ERROR, Quotient};
+pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
+pub(crate) use units::{Units, each_units};
 
 use crate::dictionary::Dictionary;
 pub(crate) use crate::stored::Order;

@@ -131,13 +131,22 @@ impl Tables {
             let rank = |asked: &Asked| (!matches!(asked.table, Table::Kept(_)), asked.used);
             let oldest = others.min_by_key(|(_, asked)| rank(asked)).map(|(path, _)| path.clone());
             let Some(oldest) = oldest else { return };
-            self.remove(by_path, &oldest);
+            match by_path.get_mut(&oldest) {
+                Some(asked) if asked.table.is_too_large(bytes_max) => self.give_up(asked),
+                _ => self.remove(by_path, &oldest),
+            }
         }
     }
 
     fn remove(&self, by_path: &mut HashMap<Box<str>, Asked>, path: &str) {
         let Some(asked) = by_path.remove(path) else { return };
         self.held_bytes.fetch_sub(PATH_BYTES + path.len() + asked.table.give_up(), Relaxed);
+    }
+
+    /// Gives a table up for good: it would be begun by each query again, and never be complete.
+    fn give_up(&self, asked: &mut Asked) {
+        let given_up = std::mem::replace(&mut asked.table, Table::TooLarge);
+        self.held_bytes.fetch_sub(given_up.give_up(), Relaxed);
     }
 
     /// Makes room for a table that has grown. One that takes too much by itself is given up.
@@ -150,14 +159,21 @@ impl Tables {
         if self.held_bytes.load(Relaxed) > self.bytes_max {
             let is_it = |asked: &&mut Asked| matches!(&asked.table, Table::Kept(kept) if kept.id == table.id);
             if let Some(asked) = by_path.values_mut().find(is_it) {
-                let given_up = std::mem::replace(&mut asked.table, Table::TooLarge);
-                self.held_bytes.fetch_sub(given_up.give_up(), Relaxed);
+                self.give_up(asked);
             }
         }
     }
 }
 
 impl Table {
+    /// Whether it has no room by itself beside what the very query takes that uses it.
+    fn is_too_large(&self, bytes_max: usize) -> bool {
+        match self {
+            Table::Kept(table) => table.held_bytes.load(Relaxed) > bytes_max && Arc::strong_count(table) > 1,
+            Table::Once | Table::TooLarge => false,
+        }
+    }
+
     /// Nothing is added any more: how many bytes are free once nobody reads it.
     fn give_up(&self) -> usize {
         match self {
@@ -375,6 +391,21 @@ mod tests {
         check_sum(&numbers);
         assert_eq!(numbers.held_bytes(), 0);
         assert!(numbers.ask("c").is_none() && numbers.ask("c").is_some(), "it begins anew");
+    }
+
+    #[test]
+    fn a_table_that_its_own_query_has_no_room_for_is_not_begun_again() {
+        let numbers = KeyNumbers::new(1 << 20);
+        let kept = number(&numbers, "a", 0..1000).unwrap();
+        let room = numbers.held_bytes() / 2;
+        numbers.shrink(room);
+        assert!(kept.is_given_up() && numbers.ask("a").is_none() && numbers.ask("a").is_none());
+        check_sum(&numbers);
+        // What nobody uses may have room when it is asked for again.
+        drop(number(&numbers, "b", 0..1000));
+        numbers.shrink(room);
+        assert!(numbers.ask("b").is_none() && numbers.ask("b").is_some());
+        check_sum(&numbers);
     }
 
     #[test]

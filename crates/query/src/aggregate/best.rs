@@ -83,15 +83,15 @@ impl Bests {
         Some((held, self.orders.get(group as usize).copied().unwrap_or_default()))
     }
 
-    /// Whether a group has a number that stands to another one, which has a mantissa and a scale, as it is wanted.
+    /// How the number that a group has stands to another one, which has a mantissa and a scale; none where it has another value.
     #[inline]
-    pub(super) fn has_better(&self, group: u32, wanted: Ordering, number: i64, of: u8) -> bool {
-        match self.best.get(group as usize) {
-            Some(Best::Number { mantissa, scale, .. }) if *scale == of => mantissa.cmp(&number) == wanted,
-            Some(Best::Number { mantissa, scale, .. }) => {
-                compare_few((*mantissa, (*scale).into()), (number, of.into())) == wanted
+    pub(super) fn compare(&self, group: u32, number: i64, of: u8) -> Option<Ordering> {
+        match self.best.get(group as usize)? {
+            Best::Number { mantissa, scale, .. } if *scale == of => Some(mantissa.cmp(&number)),
+            Best::Number { mantissa, scale, .. } => {
+                Some(compare_few((*mantissa, (*scale).into()), (number, of.into())))
             }
-            Some(Best::Nothing | Best::Other(_)) | None => false,
+            Best::Nothing | Best::Other(_) => None,
         }
     }
 

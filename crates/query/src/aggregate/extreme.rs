@@ -118,12 +118,14 @@ impl<const LEAST: bool> Extremes<LEAST> {
         chunk: &Chunk<'_>,
     ) {
         let Some(mantissa) = numbers.values.get(place) else { return };
-        if self.best.has_better(group, Self::WANTED, *mantissa, numbers.scale) {
+        let known = self.best.compare(group, *mantissa, numbers.scale);
+        if known == Some(Self::WANTED) {
             return;
         }
         let Some((significand, digits)) = numbers.get(place) else { return };
         let order = chunk.order(row);
-        if self.is_best(group, &Held::Few(significand, digits.into()), order) {
+        let is_better = known == Some(Self::WANTED.reverse());
+        if is_better || self.is_best(group, &Held::Few(significand, digits.into()), order) {
             self.best.set_number(group, *mantissa, numbers.scale, digits, order);
         }
     }
@@ -154,7 +156,7 @@ impl<const LEAST: bool> Extremes<LEAST> {
         for Best { number: (significand, scale), place, row } in best.into_iter().flatten() {
             let (group, order) = (groups.of(row), chunk.order(row));
             let scale = scale as u8;
-            if self.best.has_better(group, Self::WANTED, significand, scale) {
+            if self.best.compare(group, significand, scale) == Some(Self::WANTED) {
                 continue;
             }
             if stored.is_plain(place) {

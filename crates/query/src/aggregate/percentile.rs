@@ -3,7 +3,7 @@
 
 use super::ranked::{Packed, Ranked};
 use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_of, grow};
-use crate::chunk::{Chunk, Column, FewDigits, Order, scalar_of};
+use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
 
@@ -152,6 +152,27 @@ impl Rankings {
     }
 }
 
+impl Rankings {
+    /// Takes in decimals by their estimates, where these suffice.
+    fn add_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals) -> usize {
+        let Rankings { groups: ranked, error, .. } = self;
+        let (mut grown, mut place) = (0, 0);
+        decimals.for_each(decimals.values.estimates().into_iter(), |row, estimate| {
+            let number = || Number::Decimal(decimals.values.decimal(place).unwrap_or_default());
+            // An estimate may be off by as much as the last place of a decimal, too.
+            let estimate = if estimate.abs() < ESTIMATED_MIN { f64::NAN } else { estimate };
+            if let Some(ranked) = ranked.get_mut(groups.of(row) as usize) {
+                grown += ranked.add_near(estimate, number, *error);
+            }
+            place += 1;
+        });
+        grown
+    }
+}
+
+/// Lesser numbers are not told by their estimates.
+const ESTIMATED_MIN: f64 = 1e-9;
+
 /// The number in the middle, or the mean of the two that are; none without numbers.
 fn median(of: &Ranked) -> Result<Option<Number<'static>>, TooLarge> {
     let count = of.count();
@@ -170,6 +191,11 @@ impl Accumulators for Rankings {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
+        if let Column::Decimals(decimals) = column
+            && !matches!(decimals.values, DecimalValues::Stored(_))
+        {
+            return self.add_decimals(groups, decimals);
+        }
         let mut scratch = std::mem::take(&mut self.few);
         let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
             grown += self.add(group, value, order, 1);

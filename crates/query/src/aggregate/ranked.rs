@@ -1,6 +1,6 @@
 //! Numbers of a group in their order: all of them where they are few, else a sketch.
 
-use super::sketch::{Sketch, TOGETHER};
+use super::sketch::{NEAR, Sketch, TOGETHER};
 use crate::chunk::FewDigits;
 use crate::value::{Number, compare_few, nearest};
 use rust_decimal::Decimal;
@@ -136,6 +136,21 @@ impl Ranked {
         self.heap_bytes().saturating_sub(before)
     }
 
+    /// The same of a number that an estimate is within half of [`NEAR`] of. It is asked for only where that does not suffice.
+    #[inline]
+    pub(super) fn add_near(
+        &mut self,
+        estimate: f64,
+        number: impl FnOnce() -> Number<'static>,
+        error: f64,
+    ) -> usize {
+        let told = match self {
+            Ranked::Counted(counted) => counted.add_near(estimate),
+            Ranked::Exact { .. } => None,
+        };
+        told.unwrap_or_else(|| self.add(number(), error))
+    }
+
     /// Takes numbers of few digits in, as [`add`](Self::add) does.
     pub(super) fn add_few(&mut self, numbers: &[Packed], error: f64) -> usize {
         numbers.chunks(TOGETHER).map(|numbers| self.add_together(numbers, error)).sum()
@@ -249,6 +264,16 @@ impl Counted {
         let grown = self.sketch.add(&sample.number(), nearest);
         self.widen(nearest, || sample);
         grown
+    }
+
+    /// Counts a number that is near to this one, and surely neither the least nor the greatest; none where it takes the number itself to tell.
+    #[inline]
+    fn add_near(&mut self, estimate: f64) -> Option<usize> {
+        let slack = estimate.abs() * NEAR;
+        let is_between = self.least.0 < estimate - slack && estimate + slack < self.greatest.0;
+        let grown = self.sketch.add_near(Some(estimate).filter(|_| is_between)?)?;
+        self.count += 1;
+        Some(grown)
     }
 
     /// Notes a number if it is the least or the greatest, and counts it.

@@ -21,6 +21,9 @@ const ROUNDING_SLACK: f64 = 1e-6;
 /// So many values are taken in together.
 pub(super) const TOGETHER: usize = 64;
 
+/// A number is near to another one if they differ by no more than this share of it.
+pub(super) const NEAR: f64 = 4e-15;
+
 /// How many numbers fell into each bucket: a summary of them.
 ///
 /// It depends on the numbers alone, not on their order, nor on how they were spread over merged sketches.
@@ -89,6 +92,14 @@ impl Sketch {
         }
         let side = if value < 0.0 { &mut self.negative } else { &mut self.positive };
         side.counts.add(self.scale.bucket(value.abs()), 1)
+    }
+
+    /// Counts a number that this one is within [`NEAR`] of, as [`add`](Self::add) does; none where it takes the number itself to tell its bucket.
+    #[inline]
+    pub(super) fn add_near(&mut self, value: f64) -> Option<usize> {
+        let side = if value < 0.0 { &mut self.negative } else { &mut self.positive };
+        let bucket = self.scale.bucket_of_near(Some(value.abs()).filter(|size| size.is_normal())?)?;
+        Some(side.counts.add(bucket, 1))
     }
 
     /// Counts at most [`TOGETHER`] positive, normal numbers, which is quicker than one by one.
@@ -220,12 +231,26 @@ impl Scale {
     /// The bucket of a positive, normal number: the whole number that is nearest to its place.
     #[inline]
     fn bucket(self, size: f64) -> i32 {
+        // The sum has no bits for a fraction, and its lowest are those of the whole number.
+        (self.place(size) + ROUNDING).to_bits() as i32
+    }
+
+    /// The bucket of all numbers that are within [`NEAR`] of one; none if they may have two.
+    #[inline]
+    fn bucket_of_near(self, size: f64) -> Option<i32> {
+        let place = self.place(size);
+        let rounded = place + ROUNDING;
+        // Both what they differ by and what is rounded on the way to their places is far less.
+        let is_told = (place - (rounded - ROUNDING)).abs() < 0.5 - 1e-6;
+        is_told.then_some(rounded.to_bits() as i32)
+    }
+
+    #[inline]
+    fn place(self, size: f64) -> f64 {
         let bits = size.to_bits();
         let exponent = (bits >> MANTISSA_BITS) as i32 - (f64::MAX_EXP - 1);
         let s = f64::from_bits(bits & MANTISSA | 1f64.to_bits()) - 1.0;
-        let place = (f64::from(exponent) + ((CUBE * s + SQUARE) * s + LINE) * s) * self.buckets;
-        // The sum has no bits for a fraction, and its lowest are those of the whole number.
-        (place + ROUNDING).to_bits() as i32
+        (f64::from(exponent) + ((CUBE * s + SQUARE) * s + LINE) * s) * self.buckets
     }
 
     /// The value that stands for a bucket.

@@ -3,7 +3,8 @@
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
 use crate::chunk::{
-    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Quotient, scalar_of,
+    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Quotient, Units, each_units,
+    scalar_of,
 };
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -204,19 +205,31 @@ impl<const MEAN: bool> Sums<MEAN> {
         const SCALE: u32 = Decimal::MAX_SCALE;
         let Sums { groups: all, part, .. } = self;
         part.resize(if all.len() <= PLACES_MAX { all.len() } else { 0 }, (0, 0));
-        let mut grown = 0;
-        of.for_each(quotients.iter(), |row, quotient| {
-            let group = groups.of(row) as usize;
-            let units = quotient.units();
-            if let (Some((sum, count)), Some(units)) = (part.get_mut(group), units)
-                && let Some(total) = sum.checked_add(units)
-            {
-                (*sum, *count) = (total, *count + 1);
-            } else if let Some(summed) = all.get_mut(group) {
-                let (significand, scale) =
-                    units.map_or_else(|| quotient.significand(), |units| (units, SCALE));
-                summed.count += 1;
-                grown += summed.sum.add_part(scale, significand);
+        let (mut grown, mut rows) = (0, of.rows());
+        let is_one = matches!(groups, Groups::One(_));
+        each_units(quotients, is_one, |some, units| match units {
+            Units::Sum(units) => {
+                let group = groups.of(0) as usize;
+                if let Some(summed) = all.get_mut(group) {
+                    summed.count += some.len() as u64;
+                    grown += summed.sum.add_part(SCALE, units);
+                }
+            }
+            Units::Each(each) => {
+                for ((quotient, units), row) in some.iter().zip(each).zip(rows.by_ref()) {
+                    let group = groups.of(row) as usize;
+                    let units = units.or_else(|| quotient.units());
+                    if let (Some((sum, count)), Some(units)) = (part.get_mut(group), units)
+                        && let Some(total) = sum.checked_add(units)
+                    {
+                        (*sum, *count) = (total, *count + 1);
+                    } else if let Some(summed) = all.get_mut(group) {
+                        let (significand, scale) =
+                            units.map_or_else(|| quotient.significand(), |units| (units, SCALE));
+                        summed.count += 1;
+                        grown += summed.sum.add_part(scale, significand);
+                    }
+                }
             }
         });
         grown + self.add_parts(SCALE)

@@ -70,6 +70,12 @@ impl Quotient {
         (quotient.estimate().abs() < DECIMAL_END / 2.0).then_some(Some(quotient))
     }
 
+    /// The two numbers, and the power of ten that their quotient is multiplied by.
+    #[inline]
+    pub(super) fn parts(self) -> (i64, i64, i8) {
+        (self.dividend, self.divisor, self.power)
+    }
+
     /// A binary64 near to it.
     #[inline]
     pub(crate) fn estimate(self) -> f64 {
@@ -89,7 +95,13 @@ impl Quotient {
     /// The significand and the scale of that.
     #[inline]
     pub(crate) fn significand(self) -> (i128, u32) {
-        self.digits::<true>().unwrap_or_else(|| self.divided())
+        let Quotient { dividend, divisor, power } = self;
+        let told = digits(dividend.unsigned_abs().into(), divisor.unsigned_abs(), power.into());
+        match told {
+            Some((digits, scale)) if (dividend < 0) != (divisor < 0) => (-(digits as i128), scale),
+            Some((digits, scale)) => (digits as i128, scale),
+            None => self.divided(),
+        }
     }
 
     /// The same times 10^28, for sums; none where that is long.
@@ -146,47 +158,72 @@ impl Quotient {
             scaled(dividend, power.saturating_neg()).checked_div(scaled(divisor, power)).unwrap_or_default();
         (quotient.mantissa(), quotient.scale())
     }
+}
 
-    /// The significand and the scale with as many digits as a decimal has, midpoints to the even one; none where it takes more to tell them. Where it is to be
-    /// `SHORT`, digits that are all zero are left out if that is easily told: all others take the same way, with nothing to be guessed.
-    #[inline(always)]
-    fn digits<const SHORT: bool>(self) -> Option<(i128, u32)> {
-        let (dividend, divisor) = (self.dividend.unsigned_abs(), self.divisor.unsigned_abs());
-        if divisor >= DIVISOR_END {
-            return None;
-        }
-        let is_negative = (self.dividend < 0) != (self.divisor < 0);
-        let signed = |digits: u128| if is_negative { -(digits as i128) } else { digits as i128 };
-        let mut power = i32::from(self.power);
-        let (mut whole, mut rest) = (dividend / divisor, dividend % divisor);
-        if SHORT && rest == 0 && power == 0 {
-            return Some((signed(whole.into()), 0));
-        }
-        let division = Division::by(divisor);
-        while whole == 0 && power > 0 {
-            let count = power.min(DIGITS_TOGETHER as i32);
-            (whole, rest) = division.next(rest, count as u32)?;
-            power -= count;
-        }
-        // So many digits follow, of which as many as the power are before the point.
-        let most = Decimal::MAX_SCALE as i32;
-        let mut places = (most + 1 - digits_of(whole) as i32).min(most);
-        places -= i32::from(u128::from(whole) > *WHOLE_MAX.get(places as usize)?);
-        let places = u32::try_from(places.min(most + power)).ok()?;
-        let scale = u32::try_from(places as i32 - power).ok()?;
-        let first = places.min(DIGITS_TOGETHER);
-        let (next, rest) = division.next(rest, first)?;
-        let digits = u128::from(whole) * u128::from(*POWERS.get(first as usize)?) + u128::from(next);
-        if SHORT && rest == 0 && scale >= places - first {
-            return (digits < SIGNIFICAND_END).then(|| (signed(digits), scale - (places - first)));
-        }
-        let second = places - first;
-        let (next, rest) = division.next(rest, second)?;
-        let mut digits = digits * u128::from(*POWERS.get(second as usize)?) + u128::from(next);
-        let twice = 2 * rest;
-        digits += u128::from((twice > divisor) | ((twice == divisor) & (digits % 2 == 1)));
-        (digits < SIGNIFICAND_END).then(|| (signed(digits), scale))
+/// The quotient of two decimals; none where it takes more to tell it, or there is none.
+#[inline]
+pub(crate) fn short_quotient(dividend: Decimal, divisor: Decimal) -> Option<Decimal> {
+    let power = divisor.scale() as i32 - dividend.scale() as i32;
+    let short = u64::try_from(divisor.mantissa().unsigned_abs()).ok()?;
+    let (digits, scale) = digits(dividend.mantissa().unsigned_abs(), short, power)?;
+    let word = |nth: u32| (digits >> (32 * nth)) as u32;
+    let is_negative = dividend.is_sign_negative() != divisor.is_sign_negative();
+    Some(Decimal::from_parts(word(0), word(1), word(2), is_negative, scale))
+}
+
+/// The significand and the scale of a quotient, times a power of ten, with as many digits as a decimal has, midpoints to the even one; none where it takes more to
+/// tell them. Digits that are all zero are left out if that is easily told: all others take the same way, with nothing to be guessed.
+#[inline(always)]
+fn digits(dividend: u128, divisor: u64, mut power: i32) -> Option<(u128, u32)> {
+    if divisor == 0 || divisor >= DIVISOR_END {
+        return None;
     }
+    let (mut whole, mut rest) = divided(dividend, divisor);
+    if rest == 0 && power == 0 {
+        return Some((whole, 0));
+    }
+    let division = Division::by(divisor);
+    while whole == 0 && power > 0 {
+        let count = power.min(DIGITS_TOGETHER as i32);
+        let (next, left) = division.next(rest, count as u32)?;
+        (whole, rest) = (next.into(), left);
+        power -= count;
+    }
+    // So many digits follow, of which as many as the power are before the point.
+    let most = Decimal::MAX_SCALE as i32;
+    let mut places = (most + 1 - digits_of(whole) as i32).min(most);
+    places -= i32::from(whole > *WHOLE_MAX.get(places as usize)?);
+    let places = u32::try_from(places.min(most + power)).ok()?;
+    let scale = u32::try_from(places as i32 - power).ok()?;
+    let first = places.min(DIGITS_TOGETHER);
+    let (next, rest) = division.next(rest, first)?;
+    let digits = whole * u128::from(*POWERS.get(first as usize)?) + u128::from(next);
+    if rest == 0 && scale >= places - first {
+        return (digits < SIGNIFICAND_END).then_some((digits, scale - (places - first)));
+    }
+    let second = places - first;
+    let (next, rest) = division.next(rest, second)?;
+    let mut digits = digits * u128::from(*POWERS.get(second as usize)?) + u128::from(next);
+    let twice = 2 * rest;
+    digits += u128::from((twice > divisor) | ((twice == divisor) & (digits % 2 == 1)));
+    (digits < SIGNIFICAND_END).then_some((digits, scale))
+}
+
+/// A number of 96 bits divided by another one: the whole part and what is left. To divide 64 bits is far quicker than 128.
+#[inline]
+fn divided(dividend: u128, divisor: u64) -> (u128, u64) {
+    if let Ok(short) = u64::try_from(dividend) {
+        return (u128::from(short / divisor), short % divisor);
+    }
+    const HALF: u32 = u32::BITS;
+    if divisor >> HALF == 0
+        && let Ok(upper) = u64::try_from(dividend >> HALF)
+    {
+        let lower = (upper % divisor) << HALF | dividend as u64 & u64::from(u32::MAX);
+        return (u128::from(upper / divisor) << HALF | u128::from(lower / divisor), lower % divisor);
+    }
+    let whole = dividend / u128::from(divisor);
+    (whole, (dividend as u64).wrapping_sub((whole as u64).wrapping_mul(divisor)))
 }
 
 /// Sums of numbers with more digits before the point leave 128 bits no room.
@@ -205,7 +242,23 @@ fn missing_of(whole: u64) -> Option<u32> {
 
 /// How many digits a number has; none of zero.
 #[inline]
-fn digits_of(number: u64) -> u32 {
+fn digits_of(number: u128) -> u32 {
+    let Ok(number) = u64::try_from(number) else {
+        const LONG: [u128; 11] = [
+            10u128.pow(19),
+            10u128.pow(20),
+            10u128.pow(21),
+            10u128.pow(22),
+            10u128.pow(23),
+            10u128.pow(24),
+            10u128.pow(25),
+            10u128.pow(26),
+            10u128.pow(27),
+            10u128.pow(28),
+            10u128.pow(29),
+        ];
+        return 19 + LONG.iter().map(|power| u32::from(number >= *power)).sum::<u32>();
+    };
     // 1233 / 4096 is a little less than the logarithm of 2.
     let fewest = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
     fewest + u32::from(POWERS.get(fewest as usize).is_some_and(|power| number >= *power))
@@ -300,6 +353,19 @@ mod tests {
             let plain = divide(Decimal::new(dividend, scale.into()), Decimal::new(divisor, other.into()));
             if let Some(told) = Quotient::of_scales((dividend, scale), (divisor, other)) {
                 prop_assert_eq!(Ok(told.map(Quotient::decimal)), plain);
+            }
+        }
+
+        #[test]
+        fn short_quotients_are_those_of_decimals(
+            dividend in (0i128..1 << 96, 0u32..96, 0u32..29), divisor in number(), scale in 0u32..29, is_negative: bool,
+        ) {
+            let (significand, shift, places) = dividend;
+            let mut dividend = Decimal::from_i128_with_scale(significand >> shift, places).normalize();
+            dividend.set_sign_negative(is_negative);
+            let divisor = Decimal::new(divisor, scale).normalize();
+            if let Some(told) = short_quotient(dividend, divisor) {
+                prop_assert_eq!(Some(told), dividend.checked_div(divisor), "{} / {}", dividend, divisor);
             }
         }
 

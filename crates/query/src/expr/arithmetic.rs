@@ -1,7 +1,7 @@
 //! Arithmetic: exact on numbers of any digits that are reckoned with, and then rounded to a decimal.
 
 use crate::ast::Arithmetic;
-use crate::value::{Long, Number, TooLarge, nearest};
+use crate::value::{Long, Number, TooLarge, nearest_of};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -82,12 +82,15 @@ fn power(base: Decimal, exponent: Decimal) -> Result<Option<Decimal>, TooLarge> 
         };
         return power.map(Some).ok_or(TooLarge);
     }
-    // Long ones by way of the text, which is read as the nearest binary number; the decimal's own conversion is not always that.
-    let short = |decimal: Decimal| nearest(i64::try_from(decimal.mantissa()).ok()?, decimal.scale());
-    let binary =
-        |decimal: Decimal| short(decimal).unwrap_or_else(|| decimal.to_string().parse().unwrap_or(f64::NAN));
-    let result: f64 = f64::powf(binary(base), binary(exponent));
-    if result.is_nan() || base.is_zero() {
+    // The decimal's own conversion is not always the nearest.
+    binary_power(nearest_of(base), nearest_of(exponent))
+}
+
+/// A power that is told by way of binary numbers: the fifteen digits that it begins with. The exponent is no whole number from zero on.
+pub(crate) fn binary_power(base: f64, exponent: f64) -> Result<Option<Decimal>, TooLarge> {
+    let root = if exponent == 0.5 { root(base) } else { None };
+    let result = root.unwrap_or_else(|| f64::powf(base, exponent));
+    if result.is_nan() || base == 0.0 {
         return Ok(Some(Decimal::ZERO).filter(|_| result == 0.0));
     }
     if let Some(digits) = fifteen_digits(result) {
@@ -98,11 +101,39 @@ fn power(base: Decimal, exponent: Decimal) -> Result<Option<Decimal>, TooLarge> 
     Decimal::from_scientific(&digits).or_else(|_| digits.parse()).map(Some).map_err(|_| TooLarge)
 }
 
+/// The square root of a binary number, where a power with the exponent 0.5 is it too: that is off by a little more than half of the last bit at most, so that
+/// it is the nearest binary number wherever the root does not lie almost half way between two. None there, and of numbers that are not normal.
+#[inline]
+fn root(of: f64) -> Option<f64> {
+    let parts = |number: f64| {
+        let bits = number.to_bits();
+        (i128::from(bits & ((1 << 52) - 1) | 1 << 52), (bits >> 52) as i32)
+    };
+    if !(of.is_normal() && of > 0.0) {
+        return None;
+    }
+    let root = of.sqrt();
+    let ((significand, exponent), (short, half)) = (parts(of), parts(root));
+    // What the square of the nearest is off by, in units of its last bit; 1075 stands for the exponent of a whole significand.
+    let rest = (significand << (exponent - 1075 - 2 * (half - 1075))) - short * short;
+    // Of twice the significand, half is a tie.
+    (10 * rest.abs() < 9 * short).then_some(root)
+}
+
 /// The first fifteen digits of a binary number, rounded to the nearest, midpoints to the even one; none of one so small or so great that it takes more than 128 bits to tell.
 fn fifteen_digits(number: f64) -> Option<Decimal> {
     /// More places, times a significand of 53 bits, would be too long.
     const PLACES_MAX: i32 = 22;
     const LEAST: u128 = 10u128.pow(14);
+    const POWERS: [u128; PLACES_MAX as usize + 1] = {
+        let mut powers = [1; PLACES_MAX as usize + 1];
+        let mut nth = 1;
+        while nth < powers.len() {
+            powers[nth] = 10 * powers[nth - 1];
+            nth += 1;
+        }
+        powers
+    };
     let bits = number.to_bits();
     let significand = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1075;
@@ -111,12 +142,12 @@ fn fifteen_digits(number: f64) -> Option<Decimal> {
     for _ in 0..2 {
         let (quotient, rest, divisor) = match (places, exponent) {
             (0..=PLACES_MAX, -127..=0) => {
-                let product = significand * 10u128.pow(places as u32);
+                let product = significand * *POWERS.get(places as usize)?;
                 let divisor = 1u128 << -exponent;
                 (product >> -exponent, product & (divisor - 1), divisor)
             }
             (-14..=-1, 0..=74) => {
-                let (product, divisor) = (significand << exponent, 10u128.pow(-places as u32));
+                let (product, divisor) = (significand << exponent, *POWERS.get(-places as usize)?);
                 (product / divisor, product % divisor, divisor)
             }
             _ => return None,
@@ -222,6 +253,22 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_root_is_a_power(number in binary(), shift in 0u32..2) {
+            let number = number.abs() * f64::from(1 + shift);
+            if let Some(root) = root(number) {
+                prop_assert_eq!(root, f64::powf(number, 0.5));
+            }
+        }
+
+        #[test]
+        fn roots_next_to_whole_ones_are_powers(root in 1u64 << 24..1 << 27, off in -2i64..3) {
+            let square = f64::from_bits(((root * root) as f64).to_bits().wrapping_add_signed(off));
+            if let Some(root) = super::root(square) {
+                prop_assert_eq!(root, f64::powf(square, 0.5));
+            }
+        }
 
         #[test]
         fn fifteen_digits_are_those_of_the_text(number in binary()) {

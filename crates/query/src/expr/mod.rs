@@ -12,7 +12,7 @@ mod scope;
 mod set;
 mod tree;
 
-pub(crate) use arithmetic::of_decimals;
+pub(crate) use arithmetic::{binary_power, of_decimals};
 pub(crate) use computed::{Computed, DEFAULT_LEVEL};
 pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;

@@ -6,6 +6,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind};
 use std::borrow::Cow;
+use std::ops::Range;
 use tamias_json::Str;
 
 /// A regular expression.
@@ -96,27 +97,45 @@ impl Pattern {
         limit_bytes: usize,
         charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
-        let mut out = Vec::with_capacity(text.len());
-        let mut from = 0;
-        for captures in self.regex.captures_iter(text.as_bytes()) {
-            let whole = captures.get(0)?;
-            if !charge(text.len() - from) {
-                return None;
-            }
-            // Bytes are searched, so an empty match may stand within a character.
-            if !text.is_char_boundary(whole.start()) {
-                continue;
-            }
-            out.extend_from_slice(text.as_bytes().get(from..whole.start())?);
-            captures.expand(replacement.spelled.as_bytes(), &mut out);
-            from = whole.end();
-            if out.len() > limit_bytes {
-                return None;
-            }
+        let (bytes, with) = (text.as_bytes(), replacement.spelled.as_bytes());
+        // Where no group is asked for, none is looked for, which is much quicker.
+        if !replacement.has_groups {
+            let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
+            return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
         }
-        out.extend_from_slice(text.as_bytes().get(from..)?);
-        String::from_utf8(out).ok()
+        let matches = self.regex.captures_iter(bytes);
+        let matches = matches.filter_map(|captures| Some((captures.get(0)?.range(), captures)));
+        replaced(text, matches, |captures, out| captures.expand(with, out), limit_bytes, charge)
     }
+}
+
+/// A text with what is put in the places of some matches, as [`Pattern::replace`] tells.
+fn replaced<M>(
+    text: &str,
+    matches: impl Iterator<Item = (Range<usize>, M)>,
+    mut put: impl FnMut(M, &mut Vec<u8>),
+    limit_bytes: usize,
+    charge: &mut dyn FnMut(usize) -> bool,
+) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut from = 0;
+    for (place, found) in matches {
+        if !charge(text.len() - from) {
+            return None;
+        }
+        // Bytes are searched, so an empty match may stand within a character.
+        if !text.is_char_boundary(place.start) {
+            continue;
+        }
+        out.extend_from_slice(text.as_bytes().get(from..place.start)?);
+        put(found, &mut out);
+        from = place.end;
+        if out.len() > limit_bytes {
+            return None;
+        }
+    }
+    out.extend_from_slice(text.as_bytes().get(from..)?);
+    String::from_utf8(out).ok()
 }
 
 /// The replacement of a regular expression: `$1` or `${1}` for a group, `${name}` for a named one, `$$` for a dollar sign, which
@@ -124,12 +143,16 @@ impl Pattern {
 #[derive(Clone, Debug)]
 pub(crate) struct Replacement {
     source: String,
-    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`.
+    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`; without groups as it is.
     spelled: String,
+    has_groups: bool,
 }
 
 impl Replacement {
     pub(crate) fn new(text: &str) -> Replacement {
+        if !text.contains('$') {
+            return Replacement { source: text.to_owned(), spelled: text.to_owned(), has_groups: false };
+        }
         let mut spelled = String::with_capacity(text.len() + 8);
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
@@ -147,7 +170,7 @@ impl Replacement {
             }
         }
         spelled.push_str(rest);
-        Replacement { source: text.to_owned(), spelled }
+        Replacement { source: text.to_owned(), spelled, has_groups: true }
     }
 
     pub(crate) fn source(&self) -> &str {

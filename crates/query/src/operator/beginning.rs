@@ -103,7 +103,10 @@ fn of_number(number: &Number<'_>) -> (u64, bool) {
     let few = few_digits_of(number);
     let is_whole = few.is_some_and(|(significand, _)| significand.unsigned_abs() < SIGNIFICAND_MAX);
     let nearest = few.and_then(|(significand, scale)| crate::value::nearest(significand, scale));
-    let nearest = nearest.unwrap_or_else(|| number.text().parse().unwrap_or(f64::NAN));
+    let nearest = nearest.unwrap_or_else(|| match number {
+        Number::Decimal(decimal) => crate::value::nearest_of(*decimal),
+        Number::Stored(_) | Number::Shared(_) => number.text().parse().unwrap_or(f64::NAN),
+    });
     // Zeros are equal, whatever their sign.
     let bits = if nearest == 0.0 { 0 } else { nearest.to_bits() };
     const SIGN: u64 = 1 << 63;

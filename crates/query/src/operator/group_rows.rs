@@ -49,8 +49,8 @@ impl ClosedGroups {
     ) -> Result<SortedRows, ExecError> {
         let gives_rows = grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&grouping.sort, plan.limit, plan.columns.len());
-        let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
-        let asked = grouping.asked_by_having();
+        let sorted_by = grouping.sorted_by();
+        let asked = grouping.asked_by(grouping.having.as_ref());
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = &mut self;
         let mut values = GroupValues::of(grouping);
@@ -66,10 +66,19 @@ impl ClosedGroups {
                 if grouping.having.is_some() && !grouping.passes(&mut scope_of(&values.values, control))? {
                     continue;
                 }
-                if let Some(first) = first_by {
-                    let first = values.keys + first;
-                    values.make(first, number, group, states, tables);
-                    if values.values.get(first).is_some_and(|first| sorter.passes_over_first(first)) {
+                if sorter.may_pass_over() {
+                    let mut others = sorted_by.iter();
+                    if let Some(by) = others.next() {
+                        by.reads.iter().for_each(|at| values.make(*at, number, group, states, tables));
+                        if sorter.passes_over_first(&by.value(&values.values, control)?) {
+                            continue;
+                        }
+                    }
+                    let reads = others.flat_map(|by| &by.reads);
+                    reads.for_each(|at| values.make(*at, number, group, states, tables));
+                    let of: Result<Vec<Value<'_>>, ExecError> =
+                        sorted_by.iter().map(|by| by.value(&values.values, control)).collect();
+                    if sorter.passes_over(&of?) {
                         continue;
                     }
                 }
@@ -151,7 +160,7 @@ impl GroupRows {
         *next = 0;
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = all;
-        let (asked, mut values) = (grouping.asked_by_having(), GroupValues::of(grouping));
+        let (asked, mut values) = (grouping.asked_by(grouping.having.as_ref()), GroupValues::of(grouping));
         let plain = grouping.plain_cells();
         while !page.is_full()
             && let Some(number) = number_of(order.as_deref(), *done)
@@ -215,16 +224,47 @@ impl GroupRows {
     }
 }
 
-impl Grouping {
-    /// The key, or the aggregate behind the keys, that a column has as it is.
-    fn value_of(&self, column: usize) -> Option<usize> {
-        match column.checked_sub(self.keys.len()) {
-            None => Some(column),
-            Some(cell) => match self.cells.get(cell)? {
-                Expr::Group(value) => Some(*value),
-                _ => None,
-            },
+/// What rows are sorted by.
+struct SortedBy<'g> {
+    of: Of<'g>,
+    /// The values of a group that it is told by.
+    reads: Vec<usize>,
+}
+
+enum Of<'g> {
+    /// A value of the group.
+    Value(usize),
+    /// What is computed of some.
+    Cell(&'g Expr),
+}
+
+impl SortedBy<'_> {
+    /// The value of a group, of which those that it is told by are made.
+    fn value<'v>(&'v self, values: &'v [Value<'v>], control: &'v Control) -> Result<Value<'v>, ExecError> {
+        match self.of {
+            Of::Value(at) => Ok(values.get(at).map_or(Value::Undefined, Value::reborrow)),
+            Of::Cell(cell) => {
+                let mut scope = scope_of(values, control);
+                let value = cell.eval(&mut scope);
+                scope.take_failure()?;
+                Ok(value)
+            }
         }
+    }
+}
+
+impl Grouping {
+    /// What the rows of groups are sorted by.
+    fn sorted_by(&self) -> Vec<SortedBy<'_>> {
+        let by = |column: usize| {
+            let cell = column.checked_sub(self.keys.len()).and_then(|cell| self.cells.get(cell));
+            match cell {
+                None => SortedBy { of: Of::Value(column), reads: vec![column] },
+                Some(Expr::Group(value)) => SortedBy { of: Of::Value(*value), reads: vec![*value] },
+                Some(cell) => SortedBy { of: Of::Cell(cell), reads: self.asked_by(Some(cell)) },
+            }
+        };
+        self.sort.iter().map(|sort| by(sort.column)).collect()
     }
 
     /// The aggregates that the cells behind the keys are, each another one, where all groups have rows and no cell is computed.
@@ -239,14 +279,8 @@ impl Grouping {
         (self.having.is_none() && !is_repeated).then_some(plain)
     }
 
-    /// The aggregate that all groups are sorted by first, if it is one.
-    fn sorted_first_by(&self) -> Option<usize> {
-        let first = self.sort.first()?;
-        self.value_of(first.column)?.checked_sub(self.keys.len())
-    }
-
-    /// The values that `having` reads.
-    fn asked_by_having(&self) -> Vec<usize> {
+    /// The values that an expression reads.
+    fn asked_by(&self, of: Option<&Expr>) -> Vec<usize> {
         fn mark(expr: &Expr, are_asked: &mut [bool]) {
             if let Expr::Group(value) = expr
                 && let Some(is_asked) = are_asked.get_mut(*value)
@@ -256,7 +290,7 @@ impl Grouping {
             expr.children().into_iter().for_each(|child| mark(child, are_asked));
         }
         let mut are_asked = vec![false; self.keys.len() + self.aggregates.len()];
-        self.having.iter().for_each(|having| mark(having, &mut are_asked));
+        of.into_iter().for_each(|expr| mark(expr, &mut are_asked));
         (0..).zip(are_asked).filter(|(_, is_asked)| *is_asked).map(|(value, _)| value).collect()
     }
 
@@ -305,9 +339,6 @@ fn take_row(
     control: &Control,
 ) -> Result<(), ExecError> {
     let mut scope = scope_of(values, control);
-    if sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
-        return Ok(());
-    }
     let mut row = Vec::with_capacity(keys + grouping.cells.len());
     grouping.each_cell(keys, values, &mut scope, |_, value| row.push(value))?;
     sorter.take_values(&row, control)

@@ -75,7 +75,8 @@ impl<'p> Sorter<'p> {
         let first = self.sort.first();
         let beginning =
             first.map_or(Beginning::NONE, |by| Beginning::of_json(chunk.json_at(by.column, row), by));
-        if self.is_wanted(beginning, |column| value_of(chunk.json_at(column, row))) {
+        let values = self.sort.iter().map(|by| value_of(chunk.json_at(by.column, row)));
+        if self.is_wanted(beginning, values) {
             // It is copied before the budget can be asked.
             let bytes = (0..self.rows.width()).map(|column| chunk.json_at(column, row).len());
             check_row(bytes.sum(), None)?;
@@ -96,11 +97,16 @@ impl<'p> Sorter<'p> {
         let value = |column: usize| values.get(column).map_or(Value::Undefined, Value::reborrow);
         let first = self.sort.first();
         let beginning = first.map_or(Beginning::NONE, |by| Beginning::of(&value(by.column), by));
-        if self.is_wanted(beginning, value) {
+        if self.is_wanted(beginning, self.sort.iter().map(|by| value(by.column))) {
             let id = self.rows.push_values(values.iter());
             self.rank(Ranked::new(id, beginning), control)?;
         }
         Ok(())
+    }
+
+    /// Whether there are so many rows that others may be passed over.
+    pub(super) fn may_pass_over(&self) -> bool {
+        self.last.is_some()
     }
 
     /// Passes over a row that has this first value to be sorted by, if no such row is wanted any more.
@@ -112,15 +118,12 @@ impl<'p> Sorter<'p> {
         is_behind
     }
 
-    /// Passes over a row that is not wanted any more, if the values that it is sorted by are known.
-    pub(super) fn passes_over<'v>(&mut self, value: impl Fn(usize) -> Option<&'v Value<'v>>) -> bool {
-        if self.last.is_none() || self.sort.iter().any(|by| value(by.column).is_none()) {
-            return false;
-        }
-        let value = |column: usize| value(column).map_or(Value::Undefined, Value::reborrow);
-        let first = self.sort.first();
-        let beginning = first.map_or(Beginning::NONE, |by| Beginning::of(&value(by.column), by));
-        let is_behind = !self.is_wanted(beginning, value);
+    /// Passes over a row that is not wanted any more, by the values that it is sorted by.
+    pub(super) fn passes_over(&mut self, sorted_by: &[Value<'_>]) -> bool {
+        let first = self.sort.first().zip(sorted_by.first());
+        let beginning = first.map_or(Beginning::NONE, |(by, value)| Beginning::of(value, by));
+        let is_behind =
+            self.last.is_some() && !self.is_wanted(beginning, sorted_by.iter().map(Value::reborrow));
         self.taken += u64::from(is_behind);
         is_behind
     }
@@ -131,16 +134,15 @@ impl<'p> Sorter<'p> {
         self.rows.bytes() + vec_bytes(&self.ranked) + self.ranked.capacity() * size_of::<Ranked>() / 2 * 3
     }
 
-    /// Whether a row that comes behind all others is among those that are wanted so far.
-    fn is_wanted<'v>(&self, beginning: Beginning, value: impl Fn(usize) -> Value<'v>) -> bool {
+    /// Whether a row that comes behind all others is among those that are wanted so far. Its values are those that it is sorted by.
+    fn is_wanted<'v>(&self, beginning: Beginning, values: impl Iterator<Item = Value<'v>>) -> bool {
         let Some(last) = &self.last else { return self.limit > 0 };
         let unequal = (beginning.kind, beginning.bytes).cmp(&last.row.key());
         if unequal.is_ne() {
             return unequal.is_lt();
         }
         let last_row = last.row.id();
-        for (by, last) in self.sort.iter().zip(&last.values) {
-            let value = value(by.column);
+        for ((by, last), value) in self.sort.iter().zip(&last.values).zip(values) {
             let unequal = match last {
                 Some(last) => order(&value, last, by.ci),
                 None => order(&value, &value_of(self.rows.json(last_row, by.column)), by.ci),

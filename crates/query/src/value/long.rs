@@ -60,12 +60,15 @@ impl Long {
 
     /// The number in the spelling of computed ones.
     pub(crate) fn number(&self) -> Number<'static> {
-        if let (Ok(significand), 0..=DECIMAL_PLACES_MAX) = (i128::try_from(&self.significand), self.places)
-            && let Ok(decimal) = Decimal::try_from_i128_with_scale(significand, self.places as u32)
+        let short = i128::try_from(&self.significand);
+        if let (Ok(significand), 0..=DECIMAL_PLACES_MAX) = (&short, self.places)
+            && let Ok(decimal) = Decimal::try_from_i128_with_scale(*significand, self.places as u32)
         {
             return Number::Decimal(decimal);
         }
-        Number::of_digits(&self.significand.to_string(), -self.places)
+        // That of 128 bits is written in less time.
+        let digits = short.map_or_else(|_| self.significand.to_string(), |short| short.to_string());
+        Number::of_digits(&digits, -self.places)
     }
 
     /// The nearest decimal, midpoints to the even digit.

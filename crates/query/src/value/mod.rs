@@ -17,7 +17,8 @@ pub use kind::Kind;
 pub use long::PLACES_MAX;
 pub(crate) use long::{Long, Midpoint, TooLarge};
 pub(crate) use number::{
-    BINARY_POWERS, Number, WHOLE_POWERS, compare_few, estimate, estimate_of, nearest, plain, telling_digits,
+    BINARY_POWERS, Number, WHOLE_POWERS, compare_few, estimate, estimate_of, nearest, nearest_of, plain,
+    telling_digits,
 };
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};

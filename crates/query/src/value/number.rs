@@ -77,6 +77,24 @@ fn nearest_of_long(significand: i64, scale: u32) -> Option<f64> {
     Some(if significand < 0 { -magnitude } else { magnitude })
 }
 
+/// The binary64 nearest to a decimal.
+pub(crate) fn nearest_of(decimal: Decimal) -> f64 {
+    let (significand, scale) = (decimal.mantissa(), decimal.scale());
+    let short = i64::try_from(significand).ok().and_then(|short| nearest(short, scale));
+    short.unwrap_or_else(|| nearest_of_any(significand, scale))
+}
+
+/// The same of any significand and scale that a decimal has.
+fn nearest_of_any(significand: i128, scale: u32) -> f64 {
+    let magnitude = significand.unsigned_abs();
+    let shift = magnitude.leading_zeros();
+    // A power of five of at most 66 bits leaves at least 62 of 128: what is cut off behind them counts as one bit, which tells it from a tie.
+    let (dividend, divisor) = (magnitude.checked_shl(shift).unwrap_or(0), 5u128.pow(scale));
+    let (quotient, rest) = (dividend / divisor, dividend % divisor);
+    let magnitude = (quotient | u128::from(rest != 0)) as f64 / 2f64.powi((shift + scale) as i32);
+    if significand < 0 { -magnitude } else { magnitude }
+}
+
 /// The order of two numbers by their significands and scales.
 #[inline]
 pub(crate) fn compare_few((a, scale): (i64, u32), (b, other): (i64, u32)) -> Ordering {
@@ -170,6 +188,10 @@ impl Number<'_> {
 
     /// The number of few digits that is spelled with this significand and so many of its digits behind the point.
     pub(crate) fn few(significand: i64, scale: u32) -> Number<'static> {
+        // Without zeros at its end it is spelled as computed numbers are.
+        if scale == 0 || significand % 10 != 0 {
+            return Number::Decimal(Decimal::new(significand, scale));
+        }
         // A decimal is written with all digits of its scale.
         Number::Shared(Decimal::new(significand, scale).to_string().into())
     }
@@ -357,6 +379,14 @@ mod tests {
                 let text = Decimal::new(significand, scale).to_string();
                 prop_assert_eq!(nearest, text.parse::<f64>().unwrap(), "{}", text);
             }
+        }
+
+        #[test]
+        fn the_nearest_binary_number_of_a_decimal_is_that_of_its_text(
+            significand in -1i128 << 95..1 << 95, shift in 0u32..96, scale in 0u32..29,
+        ) {
+            let decimal = Decimal::from_i128_with_scale(significand >> shift, scale);
+            prop_assert_eq!(nearest_of(decimal), decimal.to_string().parse::<f64>().unwrap(), "{}", decimal);
         }
 
         /// Half way between two binary numbers, and a little beside that.

@@ -189,6 +189,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
+    fn numbers_that_are_told_by_estimates_are_ranked_as_they_are(
+        few in prop::collection::vec((any::<i64>(), 0u32..64, 0u32..20, -2i32..3), 1..100),
+        error in prop::sample::select(&ERRORS[..]),
+    ) {
+        let (mut one, mut near) = (Ranked::default(), Ranked::default());
+        for (nth, (number, shift, scale, off)) in few.iter().cycle().take(2 * EXACT_MAX).enumerate() {
+            let number = Number::Decimal(Decimal::new(number.wrapping_add(nth as i64) >> shift, *scale));
+            let estimate = number.to_f64() * (1.0 + f64::from(*off) * NEAR / 5.0);
+            near.add_near(estimate, || number.clone().into_static(), error);
+            one.add(number, error);
+        }
+        for p in PERCENTILES {
+            prop_assert_eq!(told(&one, p), told(&near, p));
+        }
+    }
+
+    #[test]
     fn merged_states_tell_what_one_would(
         few in prop::collection::vec(any_value(), 1..100),
         repeated in prop::sample::select(&[1, 50, 100][..]),

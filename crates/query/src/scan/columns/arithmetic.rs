@@ -4,11 +4,11 @@ use super::evaluate::Evaluator;
 use super::quotient::Against;
 use crate::ast::Arithmetic;
 use crate::calendar::TICKS_PER_MILLISECOND;
-use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas, Quotient, few_digits_of};
+use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas, Quotient, few_digits_of, short_quotient};
 use crate::column_block::{PathColumn, TextNumbers};
-use crate::expr::{Computed, Expr, of_decimals};
+use crate::expr::{Computed, Expr, binary_power, of_decimals};
 use crate::functions::ScalarFunction;
-use crate::value::{self, Number, Value};
+use crate::value::{self, Number, Value, nearest, nearest_of};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -325,6 +325,9 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
     if let Some(reckoned) = of_mantissas(op, left, right) {
         return Some(reckoned);
     }
+    if let (Arithmetic::Power, Reckoned::Constant { value: 2, scale: 0 }) = (op, right) {
+        return calculate(Arithmetic::Multiply, left, left);
+    }
     if op == Arithmetic::Divide
         && let Some(Together { rows, values }) = of_quotients(left, right)
     {
@@ -332,6 +335,11 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
             rows,
             values: DecimalValues::Quotients(values),
         })));
+    }
+    if op == Arithmetic::Power
+        && let Some(Together { rows, values }) = of_powers(left, right)
+    {
+        return Some(Reckoned::decimals_of(rows, values));
     }
     let together = match shortly(op, right) {
         Some((shortly, factor)) if let (Some(left), Some(right)) = (left.shorts(), right.shorts()) => {
@@ -347,12 +355,12 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
         Some((shortly, factor)) => {
             let of = |left, right| match short_of(shortly, left, factor, right) {
                 Some(result) => Some(Some(result)),
-                None => of_decimals(op, value::plain(left), value::plain(right)).ok(),
+                None => long_of(op, value::plain(left), value::plain(right)),
             };
             left.decimals(false).with(&right.decimals(false), of)
         }
         None => {
-            let of = |left, right| of_decimals(op, left, right).ok();
+            let of = |left, right| long_of(op, left, right);
             left.decimals(true).with(&right.decimals(true), of)
         }
     };
@@ -400,6 +408,37 @@ const DECIMAL_BITS: u32 = 96;
 fn short_of(op: Arithmetic, left: Decimal, factor: Option<(i64, u8)>, right: Decimal) -> Option<Decimal> {
     let parts = |number: Decimal| Some((i64::try_from(number.mantissa()).ok()?, number.scale() as u8));
     short(op, parts(left)?, factor.or_else(|| parts(right))?)
+}
+
+/// The result of an operation of two decimals without zeros at their ends, the inner one none of a division by zero; none where it is too long.
+fn long_of(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Option<Decimal>> {
+    let quotient = if op == Arithmetic::Divide { short_quotient(left, right) } else { None };
+    quotient.map(Some).or_else(|| of_decimals(op, left, right).ok())
+}
+
+/// The powers that are told by way of binary numbers; none of others, or where one is too great.
+fn of_powers(left: &Reckoned, right: &Reckoned) -> Option<Together<Decimal>> {
+    let Reckoned::Constant { value, scale } = right else { return None };
+    let exponent = plain(*value, *scale);
+    if exponent.scale() == 0 && *value >= 0 {
+        return None;
+    }
+    let exponent = nearest_of(exponent);
+    let power = |base: f64| binary_power(base, exponent).ok();
+    match left {
+        Reckoned::Constant { .. } => None,
+        Reckoned::Numbers(numbers) => {
+            let scale = numbers.scale;
+            let base = |value: &i64| {
+                nearest(*value, scale.into()).unwrap_or_else(|| nearest_of(plain(*value, scale)))
+            };
+            Together::of_rows(numbers.rows.as_deref(), numbers.values.iter().map(|value| power(base(value))))
+        }
+        Reckoned::Decimals(decimals) => {
+            let values: Vec<Decimal> = decimals.values.each().collect();
+            Together::of_rows(decimals.rows.as_deref(), values.iter().map(|value| power(nearest_of(*value))))
+        }
+    }
 }
 
 /// The quotients of numbers of 64 bits; none where there are others, or one may be too great.

@@ -1,0 +1,227 @@
+//! Many quotients at once in units of the last place that a decimal has, for sums: a loop without branches that the compiler turns into vectors.
+
+use super::quotient::Quotient;
+use rust_decimal::Decimal;
+use tamias_simd::{Isa, Task, Vector};
+
+/// So many quotients are divided together.
+const TOGETHER: usize = 64;
+
+/// So many digits of a fraction are found together, by way of binary numbers: five roundings leave less than a tenth of the last digit uncertain.
+const DIGITS: usize = 14;
+
+/// Numbers of more bits leave the whole part of a quotient uncertain.
+const SHORT_BITS: u32 = 50;
+
+/// Added to a whole number, it leaves its bits at the end.
+const ONE_APART: f64 = (1u64 << 52) as f64;
+
+/// Quotients with more digits before the point that a decimal lacks behind it are rare.
+const MISSING_MAX: usize = 5;
+
+/// The greatest whole part that leaves room for 28 digits, for one less, and so on.
+const WHOLE_MAX: [i64; MISSING_MAX + 1] = {
+    let mut most = [0; MISSING_MAX + 1];
+    let mut nth = 0;
+    while nth < most.len() {
+        most[nth] = (((1u128 << 96) - 1) / 10u128.pow(Decimal::MAX_SCALE - nth as u32)) as i64;
+        nth += 1;
+    }
+    most
+};
+
+const POWERS: [i64; DIGITS + 1] = {
+    let mut powers = [1; DIGITS + 1];
+    let mut nth = 1;
+    while nth < powers.len() {
+        powers[nth] = 10 * powers[nth - 1];
+        nth += 1;
+    }
+    powers
+};
+
+const HALF: i128 = POWERS[DIGITS] as i128;
+
+/// Quotients in three parts, whose sums have room in 64 bits each: before the point, and the digits behind it by fourteen.
+struct Parts {
+    wholes: [i64; TOGETHER],
+    firsts: [i64; TOGETHER],
+    seconds: [i64; TOGETHER],
+    /// Whether that is what a quotient comes to.
+    are_told: [bool; TOGETHER],
+}
+
+/// What the quotients at some places come to, times 10^28.
+pub(crate) enum Units<'q> {
+    /// All of them together.
+    Sum(i128),
+    /// One after the other; none where [`Quotient::units`] has to tell.
+    Each(&'q [Option<i128>]),
+}
+
+/// Calls `act` for some quotients after the others with what they come to: with their sums, where these suffice.
+pub(crate) fn each_units(
+    quotients: &[Quotient],
+    are_sums: bool,
+    mut act: impl FnMut(&[Quotient], Units<'_>),
+) {
+    let isa = Isa::best();
+    let (mut dividends, mut divisors) = ([0; TOGETHER], [1; TOGETHER]);
+    let mut parts = Parts {
+        wholes: [0; TOGETHER],
+        firsts: [0; TOGETHER],
+        seconds: [0; TOGETHER],
+        are_told: [false; TOGETHER],
+    };
+    let mut each = [None; TOGETHER];
+    for some in quotients.chunks(TOGETHER) {
+        let mut are_whole = true;
+        for ((dividend, divisor), quotient) in dividends.iter_mut().zip(&mut divisors).zip(some) {
+            let (of, by, power) = quotient.parts();
+            (*dividend, *divisor) = (of, by);
+            are_whole &= power == 0;
+        }
+        // What is left of the quotients before is divided again, and not looked at.
+        isa.run(Divide { dividends: &dividends, divisors: &divisors, parts: &mut parts });
+        let Parts { wholes, firsts, seconds, are_told } = &parts;
+        if are_sums && are_whole && are_told.iter().take(some.len()).all(|is_told| *is_told) {
+            let [whole, first, second] =
+                [wholes, firsts, seconds].map(|part| part.iter().take(some.len()).sum::<i64>());
+            act(some, Units::Sum(units(whole, first, second)));
+            continue;
+        }
+        let all = wholes.iter().zip(firsts).zip(seconds).zip(are_told);
+        for (place, (((whole, first), second), is_told)) in each.iter_mut().zip(all) {
+            *place = (are_whole && *is_told).then(|| units(*whole, *first, *second));
+        }
+        act(some, Units::Each(each.get(..some.len()).unwrap_or_default()));
+    }
+}
+
+#[inline]
+fn units(whole: i64, first: i64, second: i64) -> i128 {
+    (i128::from(whole) * HALF + i128::from(first)) * HALF + i128::from(second)
+}
+
+struct Divide<'p> {
+    dividends: &'p [i64; TOGETHER],
+    divisors: &'p [i64; TOGETHER],
+    parts: &'p mut Parts,
+}
+
+impl Task for Divide<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _: V) {
+        let Divide { dividends, divisors, parts } = self;
+        let places = parts.wholes.iter_mut().zip(&mut parts.firsts).zip(&mut parts.seconds);
+        let numbers = dividends.iter().zip(divisors);
+        for ((((whole, first), second), is_told), (dividend, divisor)) in
+            places.zip(&mut parts.are_told).zip(numbers)
+        {
+            (*whole, *first, *second, *is_told) = divide(*dividend, *divisor);
+        }
+    }
+}
+
+/// A quotient in its parts, and whether that is what it comes to: any numbers where not.
+#[inline(always)]
+fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
+    let sign = (dividend ^ divisor) >> (i64::BITS - 1);
+    let [of, by] = [dividend, divisor].map(|number| signed(number, number >> (i64::BITS - 1)));
+    let inverse = 1.0 / binary(by);
+    let (whole, rest) = next(of, by, inverse, 1);
+    // So many digits a decimal has fewer after the point, for those before it.
+    let (mut power, mut missing, mut is_edge) = (POWERS[DIGITS], 1, false);
+    for nth in 0..MISSING_MAX {
+        let is_over = whole > WHOLE_MAX[nth];
+        // What comes next to the end of significands may have a digit less.
+        is_edge |= whole == WHOLE_MAX[nth];
+        power = if is_over { POWERS[DIGITS - 1 - nth] } else { power };
+        missing = if is_over { POWERS[nth + 1] } else { missing };
+    }
+    let are_short = (of | by) >> SHORT_BITS == 0;
+    let is_told = are_short & (whole < WHOLE_MAX[MISSING_MAX]) & !is_edge;
+    let (first, rest) = next(rest, by, inverse, POWERS[DIGITS]);
+    let (second, rest) = next(rest, by, inverse, power);
+    let twice = rest.wrapping_mul(2);
+    let is_up = (twice > by) | ((twice == by) & (second & 1 == 1));
+    let second = second.wrapping_add(i64::from(is_up)).wrapping_mul(missing);
+    (signed(whole, sign), signed(first, sign), signed(second, sign), is_told)
+}
+
+/// A number with another sign where that is all ones, not zeros.
+#[inline(always)]
+fn signed(number: i64, sign: i64) -> i64 {
+    (number ^ sign).wrapping_sub(sign)
+}
+
+/// The binary number of a whole one of at most 52 bits.
+#[inline(always)]
+fn binary(number: i64) -> f64 {
+    f64::from_bits(number as u64 | ONE_APART.to_bits()) - ONE_APART
+}
+
+/// The next digits of what is left of a division, as many as the power of ten has zeros, and what is left then.
+#[inline(always)]
+fn next(rest: i64, divisor: i64, inverse: f64, power: i64) -> (i64, i64) {
+    let guess = binary(rest) * inverse * binary(power) + ONE_APART;
+    let guess = guess.to_bits().wrapping_sub(ONE_APART.to_bits()) as i64;
+    // The nearest whole number, about: it is one too many, or right, and what is left is told by its last 64 bits.
+    let left = rest.wrapping_mul(power).wrapping_sub(guess.wrapping_mul(divisor));
+    let below = left >> (i64::BITS - 1);
+    (guess.wrapping_add(below), left.wrapping_add(divisor & below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            (any::<i64>(), 0u32..64).prop_map(|(number, shift)| number >> shift),
+            -1000i64..1000,
+            (any::<i64>(), 10u32..16).prop_map(|(number, shift)| number >> shift),
+            (0u32..63, 0u32..27).prop_map(|(two, five)| (1i64 << two).saturating_mul(5i64.pow(five))),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn units_of_many_are_those_of_each(numbers in prop::collection::vec((number(), number()), 1..200)) {
+            let quotients: Vec<Quotient> =
+                numbers.iter().filter_map(|(dividend, divisor)| Quotient::of(*dividend, *divisor)).collect();
+            for are_sums in [false, true] {
+                let mut count = 0;
+                each_units(&quotients, are_sums, |some, units| {
+                    count += some.len();
+                    let expected = some.iter().map(|quotient| quotient.units());
+                    match units {
+                        Units::Sum(sum) => assert_eq!(expected.map(Option::unwrap).sum::<i128>(), sum),
+                        Units::Each(each) => {
+                            assert_eq!(each.len(), some.len());
+                            for (told, expected) in each.iter().zip(expected) {
+                                assert!(told.is_none() || *told == expected, "{told:?} {expected:?}");
+                            }
+                        }
+                    }
+                });
+                prop_assert_eq!(count, quotients.len());
+            }
+        }
+
+        /// Of numbers as they are measured.
+        #[test]
+        fn short_quotients_are_told_together(dividend in 0i64..10_000_000, divisor in 1000i64..10_000_000) {
+            let quotient = Quotient::of(dividend, divisor).unwrap();
+            each_units(&[quotient], true, |_, units| match units {
+                Units::Sum(sum) => assert_eq!(Some(sum), quotient.units()),
+                Units::Each(_) => assert!([7, 79, 792, 7922].contains(&(dividend / divisor)), "{quotient:?}"),
+            });
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! Takes the texts at a path apart, as they are stored: templates, and the values that fill their holes.
 
-use crate::at::{Site, Sites};
 use crate::column::{Ready, Written};
 use crate::encoding::templates::{Filling, ReadyTemplates};
 use crate::error::DecodeError;
@@ -11,6 +10,7 @@ use crate::pieces::{
     MISSING_VALUE, PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, TOO_MANY_HOLES, TextPieces, Way,
 };
 use crate::shape::Leaf;
+use crate::sites::{Site, Sites};
 use crate::spans::Spelling;
 
 impl Group {

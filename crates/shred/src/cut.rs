@@ -1,6 +1,5 @@
 //! What stands at a path as JSON text: the programs of the events' shapes are cut to it.
 
-use crate::at::Sites;
 use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
@@ -9,6 +8,7 @@ use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Seen, Slot};
+use crate::sites::Sites;
 use crate::spans::{Spans, Spelling};
 use crate::stride::Standing;
 

@@ -1,10 +1,11 @@
 //! Numbers at a path where other values stand too: null, Booleans, some texts, and numbers that are spelled with an exponent.
 
-use crate::at::{Digits, Mixed, Numbers, Site, Sites};
+use crate::at::{Digits, Mixed, Numbers};
 use crate::error::DecodeError;
 use crate::group::GroupReader;
 use crate::number::{self, Plain};
 use crate::shape::Leaf;
+use crate::sites::{Site, Sites};
 
 /// There may be one text for so many numbers: a path of many texts is one of texts.
 const TEXTS_SHARE: usize = 4;

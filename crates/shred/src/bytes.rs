@@ -42,10 +42,14 @@ impl<'b> Reader<'b> {
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
         match self.0 {
-            // As good as all have one byte.
+            // As good as all have one byte, or two.
             [byte @ ..0x80, rest @ ..] => {
                 self.0 = rest;
                 Ok(u64::from(*byte))
+            }
+            [low, high @ ..0x80, rest @ ..] => {
+                self.0 = rest;
+                Ok(u64::from(low & 0x7f) | u64::from(*high) << 7)
             }
             _ => self.long_number(),
         }

@@ -58,7 +58,8 @@ impl GroupReader<'_> {
                 _ => return Ok(None),
             }
         }
-        let code = |place: u32| codes.get(place as usize).copied().unwrap_or_default();
+        let codes = codes.as_slice();
+        let code = move |place: u32| codes.get(place as usize).copied().unwrap_or_default();
         let is_one = |places: Range<usize>| match codes.get(places) {
             Some([first, others @ ..]) => others.iter().all(|other| other == first),
             Some([]) | None => true,

@@ -23,11 +23,15 @@ const SHARED_TEXTS_BYTES: usize = 64 << 10;
 /// disk stands by itself, for some 30 bytes in the directory and the segment's index.
 const SHARED_NUMBERS_BYTES: usize = 4 << 10;
 
+/// Texts below this size share a frame with others of that kind alone: most are the few entries of a dictionary, which are read without the texts of other columns.
+/// HEURISTIC: what they take more together is within a thousandth.
+const FEW_TEXTS_BYTES: usize = 1 << 10;
+
 /// A shared frame of texts is closed when it has this size.
 const SHARED_FRAME_BYTES: usize = 1 << 20;
 
-/// The same for what is no texts.
-const SHARED_NUMBERS_FRAME_BYTES: usize = 16 << 10;
+/// The same for what is no texts, or texts of few bytes.
+const SHARED_SMALL_FRAME_BYTES: usize = 16 << 10;
 
 /// HEURISTIC: over columns the level matters little: generated events took 4.98% of the JSON at levels 1, 2 and 3, wiki 10.1, 9.8 and 9.7%.
 const LEVEL: i32 = 2;
@@ -111,6 +115,8 @@ pub(crate) enum Content {
     Numbers,
     /// Texts that compress.
     Texts,
+    /// The same, of few bytes.
+    FewTexts,
     /// Documents kept as text: as many bytes as there are columns else. HEURISTIC: they are compressed quickly, since a better search took most of the time.
     Json,
 }
@@ -119,7 +125,7 @@ impl Content {
     /// A shared frame is closed when it has this size.
     fn shared_bytes(self) -> usize {
         match self {
-            Content::Dense | Content::Numbers => SHARED_NUMBERS_FRAME_BYTES,
+            Content::Dense | Content::Numbers | Content::FewTexts => SHARED_SMALL_FRAME_BYTES,
             Content::Texts | Content::Json => SHARED_FRAME_BYTES,
         }
     }
@@ -129,6 +135,7 @@ impl Content {
             < match self {
                 Content::Dense | Content::Numbers => SHARED_NUMBERS_BYTES,
                 Content::Texts => SHARED_TEXTS_BYTES,
+                Content::FewTexts => FEW_TEXTS_BYTES,
                 Content::Json => 0,
             }
     }
@@ -148,7 +155,7 @@ const TRIED_SHARE: usize = 4;
 pub(crate) struct FrameWriter {
     drafts: Vec<(Content, Vec<u8>)>,
     /// The shared frames that are still open, by content.
-    open: [Option<usize>; 3],
+    open: [Option<usize>; 4],
     compressor: CCtx<'static>,
     /// For samples alone: a compressor that is asked for little a hundred times gives its memory back, and takes it anew for the next frame.
     sampler: CCtx<'static>,
@@ -174,7 +181,7 @@ impl FrameWriter {
         let new = || CCtx::try_create().ok_or(EncodeError::Compressor);
         Ok(FrameWriter {
             drafts: Vec::new(),
-            open: [None; 3],
+            open: [None; 4],
             compressor: new()?,
             sampler: new()?,
             scratch: Vec::new(),
@@ -259,8 +266,14 @@ impl FrameWriter {
 
     fn append(&mut self, bytes: &[u8], content: Content) -> Part {
         self.written += bytes.len();
-        let content =
-            if content == Content::Json && Content::Texts.shares(bytes) { Content::Texts } else { content };
+        let content = match content {
+            // Of few events texts have little in common but with those of other columns.
+            Content::Texts if self.effort == Effort::Full && Content::FewTexts.shares(bytes) => {
+                Content::FewTexts
+            }
+            Content::Json if Content::Texts.shares(bytes) => Content::Texts,
+            other => other,
+        };
         let open = self.open.get(content as usize).copied().flatten();
         let frame = match open {
             Some(frame) if content.shares(bytes) => frame,
@@ -287,14 +300,14 @@ impl FrameWriter {
     pub(crate) fn finish(&mut self) -> Result<(Vec<FrameInfo>, Vec<Vec<u8>>), EncodeError> {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
-        self.open = [None; 3];
+        self.open = [None; 4];
         self.known.clear();
         (self.written, self.repeated) = (0, 0);
         for (content, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
             let (packing, stored) = match content {
                 Content::Dense => (Packing::Plain, draft),
-                Content::Numbers | Content::Texts | Content::Json => {
+                Content::Numbers | Content::Texts | Content::FewTexts | Content::Json => {
                     let compressed = self.compress(&draft, content)?;
                     self.keep(draft);
                     compressed
@@ -634,6 +647,19 @@ mod tests {
             .map(|(bytes, columns)| Effort::of(bytes, columns) == Effort::Low)
             .to_vec();
         assert_eq!(low, [true, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn texts_of_few_bytes_are_read_without_those_of_other_columns() {
+        let mut writer = FrameWriter::new().unwrap();
+        for (effort, are_apart) in [(Effort::Full, true), (Effort::Low, false)] {
+            writer.begin(effort);
+            let long = writer.add(&repeating(SHARED_TEXTS_BYTES - 1), Content::Texts);
+            let few = writer.add(&repeating(FEW_TEXTS_BYTES - 1), Content::Texts);
+            let others = writer.add(&repeating(FEW_TEXTS_BYTES - 2), Content::Texts);
+            assert_eq!((few.frame != long.frame, few.frame), (are_apart, others.frame));
+            writer.finish().unwrap();
+        }
     }
 
     #[test]

@@ -203,7 +203,8 @@ impl Group {
     /// A reader of the group's columns and documents, which gets the frames from `frames`.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
-        GroupReader { group: self, frames, instants: None, codes: Vec::new(), by_shape: HashMap::default() }
+        let codes = ShapeCodes::default();
+        GroupReader { group: self, frames, instants: None, codes, by_shape: HashMap::default() }
     }
 }
 
@@ -268,24 +269,45 @@ impl Documents {
     }
 }
 
+/// Which shapes the events of a group have, and the elements of its arrays, as far as a reader has read it: as good as each path asks for it, so the next reader had better
+/// be given it. Four bytes for each event.
+#[derive(Debug, Default)]
+pub struct ShapeCodes {
+    /// Of each list, by code.
+    lists: Vec<Option<Vec<u32>>>,
+}
+
 /// Reads columns and documents of a group. Frames are read on demand, and verified at their first use.
 pub struct GroupReader<'g> {
     pub(crate) group: &'g Group,
     pub(crate) frames: FrameReader<'g>,
     instants: Option<Vec<i64>>,
-    /// The shapes of each list's elements, by code.
-    codes: Vec<Option<Vec<u32>>>,
+    codes: ShapeCodes,
     /// The elements of lists by shape, for columns that few of them have.
     by_shape: HashMap<usize, ByShape, FixedState>,
 }
 
 impl<'g> GroupReader<'g> {
+    /// The same with what another reader of this very group has read of shapes.
+    pub fn with_codes(self, codes: ShapeCodes) -> GroupReader<'g> {
+        GroupReader { codes, ..self }
+    }
+
+    /// What was read of shapes.
+    pub fn into_codes(self) -> ShapeCodes {
+        self.codes
+    }
+
     /// The instant of each event, in ticks of 100 ns since the year 1.
     ///
     /// # Errors
     /// See [`DecodeError`].
     pub fn instants(&mut self) -> Result<Vec<u64>, DecodeError> {
-        Ok(self.own_instants()?.iter().map(|instant| instant.cast_unsigned()).collect())
+        let instants = match self.instants.take() {
+            Some(known) => known,
+            None => self.group.directory.instants(&mut self.frames)?,
+        };
+        Ok(instants.into_iter().map(i64::cast_unsigned).collect())
     }
 
     fn own_instants(&mut self) -> Result<&[i64], DecodeError> {
@@ -361,16 +383,17 @@ impl<'g> GroupReader<'g> {
 
     /// The shape of each element of a list, by code.
     pub(crate) fn codes(&mut self, list: usize) -> Result<&[u32], DecodeError> {
-        if self.codes.is_empty() {
-            self.codes = vec![None; self.group.directory.lists.len()];
+        let known = &mut self.codes.lists;
+        if known.is_empty() {
+            *known = vec![None; self.group.directory.lists.len()];
         }
-        if self.codes.get(list).is_some_and(Option::is_none) {
+        if known.get(list).is_some_and(Option::is_none) {
             let group = self.group;
             let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
             let (window, shapes) = (Window::whole(info.elements), group.shapes_of(list).len());
-            self.codes[list] = Some(dictionary::codes(&info.codes, window, None, shapes, &mut self.frames)?);
+            known[list] = Some(dictionary::codes(&info.codes, window, None, shapes, &mut self.frames)?);
         }
-        self.codes.get(list).and_then(Option::as_deref).ok_or(DecodeError::OutOfRange { what: "list" })
+        known.get(list).and_then(Option::as_deref).ok_or(DecodeError::OutOfRange { what: "list" })
     }
 
     /// The lengths of a list's arrays.

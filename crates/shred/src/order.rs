@@ -131,20 +131,20 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
     if count > TOKENS_MAX.saturating_sub(tokens.len()) || count == 0 {
         return Err(malformed("shapes of too many keys"));
     }
-    tokens.reserve(count);
-    let mut before = 0i64;
+    let start = tokens.len();
+    tokens.resize(start + count, Token::Close);
+    let mut path = 0i64;
     let mut open = 0usize;
-    for index in 0..count {
+    for (index, token) in tokens.iter_mut().skip(start).enumerate() {
         let number = reader.number()?;
         let (step, kind) = (number / KINDS, number % KINDS);
-        let path = before.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
-        let known = usize::try_from(path).is_ok_and(|path| path < paths);
-        if !known || (index > 0 && open == 0) {
+        path = path.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
+        // None below 0 is known either.
+        if path.cast_unsigned() >= paths as u64 || (index > 0 && open == 0) {
             return Err(malformed("a shape with an unknown path, or with something after its end"));
         }
-        before = path;
         let path = path as u32;
-        tokens.push(match kind {
+        *token = match kind {
             // What is inside what is read by calls within calls.
             0 if open > PATH_DEPTH_MAX => return Err(malformed("a shape of objects that are too deep")),
             0 => {
@@ -156,7 +156,7 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
                 Token::Close
             }
             kind => Token::Leaf(path, Leaf::ALL[kind as usize - 1]),
-        });
+        };
     }
     if open != 0 {
         return Err(malformed("a shape that does not end"));

@@ -33,14 +33,24 @@ pub(crate) enum Held {
 struct Stride {
     /// What is added to all cursors. They are one number, which is added to without waiting for memory.
     moves: u64,
-    /// The bits of a cursor; none where the value stands in no column, or those of its shape together.
+    /// The bits of a cursor; none where the value stands in no column.
     mask: u32,
     /// What is added to the cursor.
     base: u32,
-    /// How far the base moves on: by one where the values of its shape stand together, and are not all the same.
-    step: u32,
     /// The bits before its lane's cursor, among those of all lanes.
     shift: u8,
+    has: bool,
+}
+
+/// The same where values of a lane are stored by shape. Of two lanes there is at most one other, and no event moves on in it by more than one.
+#[derive(Clone, Copy, Default)]
+struct OfShape {
+    /// The place of the value, or what is added to the cursor of the other lane.
+    base: u32,
+    /// How far the base moves on: by one where the values of its shape stand together, and are not all the same.
+    step: u32,
+    /// How far the cursor of the other lane moves on.
+    moves: u32,
     has: bool,
 }
 
@@ -132,7 +142,7 @@ impl Strides {
     }
 
     /// What is taken for each event that has a value, from the place where that stands. They are at most so many.
-    pub(crate) fn standing<T: Copy + Default>(
+    pub(crate) fn standing<T: Copy>(
         &self,
         codes: &[u32],
         most: usize,
@@ -145,15 +155,15 @@ impl Strides {
         let (mut rows, mut values) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let mut walk = self.walk(codes, |_| false)?;
         for (first, codes) in (0u32..).step_by(EVENTS).zip(codes.chunks(EVENTS)) {
-            let (mut having, mut taken, mut count) = ([0; EVENTS], [T::default(); EVENTS], 0);
+            let (mut having, mut places, mut count) = ([0; EVENTS], [0; EVENTS], 0);
             walk.each(first, codes, |row, Found { place, has }| {
                 // Written always, and kept where the event has something: a branch could not be foretold.
                 having[count % EVENTS] = row;
-                taken[count % EVENTS] = take(place);
+                places[count % EVENTS] = place;
                 count += usize::from(has);
             });
             rows.extend_from_slice(having.get(..count).unwrap_or_default());
-            values.extend_from_slice(taken.get(..count).unwrap_or_default());
+            values.extend(places.get(..count).unwrap_or_default().iter().map(|place| take(*place)));
         }
         walk.end()?;
         Ok(Standing { rows: Some(rows), values })
@@ -168,45 +178,56 @@ impl Strides {
         is_one: impl Fn(Range<usize>) -> bool,
     ) -> Result<Vec<T>, DecodeError> {
         let mut walk = self.walk(codes, is_one)?;
-        if walk.by_code.iter().all(|stride| stride.mask == 0 && stride.step == 0) {
-            let of_shapes: Vec<T> = walk.by_code.iter().map(|stride| take(stride.base)).collect();
-            let nothing = take(0);
-            let of_shape = |code: &u32| of_shapes.get(*code as usize).copied().unwrap_or(nothing);
+        if let Some(places) = walk.places() {
+            let of_shapes: Vec<T> = places.into_iter().map(&take).collect();
+            let (of_shapes, nothing) = (of_shapes.as_slice(), take(0));
+            let of_shape = move |code: &u32| of_shapes.get(*code as usize).copied().unwrap_or(nothing);
             return Ok(codes.iter().map(of_shape).collect());
         }
         let mut values = Vec::with_capacity(codes.len());
-        walk.each(0, codes, |_, found| values.push(take(found.place)));
+        for codes in codes.chunks(EVENTS) {
+            let mut places = [0; EVENTS];
+            walk.each(0, codes, |row, found| places[row as usize % EVENTS] = found.place);
+            let places = places.get(..codes.len()).unwrap_or_default();
+            values.extend(places.iter().map(|place| take(*place)));
+        }
         walk.end()?;
         Ok(values)
     }
 
     /// A walk over events of these codes.
     fn walk(&self, codes: &[u32], is_one: impl Fn(Range<usize>) -> bool) -> Result<Walk<'_>, DecodeError> {
-        let by_shape = self.is_plain && self.lanes.iter().any(|lane| lane.by_shape);
-        let by_code = if by_shape { self.by_shape(codes, is_one)? } else { self.by_code.clone() };
-        Ok(Walk { by_code, lanes: &self.lanes, by_shape, cursors: 0 })
+        if self.is_plain && self.lanes.iter().any(|lane| lane.by_shape) {
+            return self.by_shape(codes, is_one);
+        }
+        Ok(Walk::InOrder { by_code: &self.by_code, lanes: &self.lanes, cursors: 0 })
     }
 
-    /// The strides where values of a lane or another are stored by shape: where those of each shape begin.
+    /// The same where values of a lane or another are stored by shape: where those of each shape begin.
     fn by_shape(
         &self,
         codes: &[u32],
         is_one: impl Fn(Range<usize>) -> bool,
-    ) -> Result<Vec<Stride>, DecodeError> {
+    ) -> Result<Walk<'_>, DecodeError> {
         let mut counts = vec![0u32; self.by_code.len()];
         for code in codes {
             if let Some(count) = counts.get_mut(*code as usize) {
                 *count += 1;
             }
         }
-        let mut by_code = self.by_code.clone();
+        // Those of the lane that is not stored by shape, and of constants.
+        let other = |stride: &Stride| {
+            let moves = u32::from(stride.moves > 0);
+            OfShape { base: stride.base, step: 0, moves, has: stride.has }
+        };
+        let mut by_code: Vec<OfShape> = self.by_code.iter().map(other).collect();
         for (nth, lane) in (0u8..).zip(&self.lanes).filter(|(_, lane)| lane.by_shape) {
             let mut sum = 0u32;
-            for (stride, count) in by_code.iter_mut().zip(&counts) {
+            for ((own, stride), count) in by_code.iter_mut().zip(&self.by_code).zip(&counts) {
                 if stride.mask != 0 && stride.shift / BITS == nth {
                     let base = stride.base.wrapping_add(sum);
                     let is_one = is_one(base as usize..base as usize + *count as usize);
-                    *stride = Stride { moves: 0, mask: 0, base, step: u32::from(!is_one), ..*stride };
+                    *own = OfShape { base, step: u32::from(!is_one), moves: 0, has: stride.has };
                     sum = sum.saturating_add(*count);
                 }
             }
@@ -214,61 +235,78 @@ impl Strides {
                 return Err(NOT_AS_MANY);
             }
         }
-        Ok(by_code)
+        let left = self.lanes.iter().find(|lane| !lane.by_shape).map_or(0, |lane| lane.count);
+        Ok(Walk::ByShape { by_code, count: left, cursor: 0 })
     }
 }
 
 /// What was found of an event.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Found {
     place: u32,
     has: bool,
 }
 
 /// How far events are in the columns of a path.
-struct Walk<'s> {
-    by_code: Vec<Stride>,
-    lanes: &'s [Lane],
-    /// Whether values of a lane or another are stored by shape.
-    by_shape: bool,
-    cursors: u64,
+enum Walk<'s> {
+    /// All values are stored in the order of the events.
+    InOrder { by_code: &'s [Stride], lanes: &'s [Lane], cursors: u64 },
+    /// Those of a lane or another are stored by shape; how many the other lane has.
+    ByShape { by_code: Vec<OfShape>, count: usize, cursor: u32 },
 }
 
 impl Walk<'_> {
-    /// Moves on behind the next events, and calls with the row of each and what was found of it, in order.
-    #[inline(always)]
-    fn each(&mut self, first: u32, codes: &[u32], note: impl FnMut(u32, Found)) {
-        match self.by_shape {
-            true => self.each_of::<true>(first, codes, note),
-            false => self.each_of::<false>(first, codes, note),
+    /// The place of the value of each shape, where shapes alone tell it.
+    fn places(&self) -> Option<Vec<u32>> {
+        match self {
+            Walk::InOrder { by_code, .. } => {
+                let is_told = by_code.iter().all(|stride| stride.mask == 0);
+                is_told.then(|| by_code.iter().map(|stride| stride.base).collect())
+            }
+            Walk::ByShape { by_code, .. } => {
+                let is_told = by_code.iter().all(|own| own.step == 0 && own.moves == 0);
+                is_told.then(|| by_code.iter().map(|own| own.base).collect())
+            }
         }
     }
 
+    /// Moves on behind the next events, and calls with the row of each and what was found of it, in order.
     #[inline(always)]
-    fn each_of<const BY_SHAPE: bool>(&mut self, first: u32, codes: &[u32], mut note: impl FnMut(u32, Found)) {
-        let mut cursors = self.cursors;
-        for (row, code) in (first..).zip(codes) {
-            let Some(stride) = self.by_code.get_mut(*code as usize) else {
-                note(row, Found::default());
-                continue;
-            };
-            let place = stride.base.wrapping_add((cursors >> stride.shift) as u32 & stride.mask);
-            if BY_SHAPE {
-                stride.base = stride.base.wrapping_add(stride.step);
+    fn each(&mut self, first: u32, codes: &[u32], mut note: impl FnMut(u32, Found)) {
+        match self {
+            Walk::InOrder { by_code, cursors, .. } => {
+                let (mut at, nothing) = (*cursors, Stride::default());
+                for (row, code) in (first..).zip(codes) {
+                    let stride = by_code.get(*code as usize).unwrap_or(&nothing);
+                    let place = stride.base.wrapping_add((at >> stride.shift) as u32 & stride.mask);
+                    at = at.wrapping_add(stride.moves);
+                    note(row, Found { place, has: stride.has });
+                }
+                *cursors = at;
             }
-            cursors = cursors.wrapping_add(stride.moves);
-            note(row, Found { place, has: stride.has });
+            Walk::ByShape { by_code, cursor, .. } => {
+                let (mut at, by_code, mut nothing) = (*cursor, by_code.as_mut_slice(), OfShape::default());
+                for (row, code) in (first..).zip(codes) {
+                    let own = by_code.get_mut(*code as usize).unwrap_or(&mut nothing);
+                    // All bits of the cursor, or none: to choose would be a branch that cannot be foretold.
+                    let place = own.base.wrapping_add(at & own.moves.wrapping_neg());
+                    own.base = own.base.wrapping_add(own.step);
+                    at = at.wrapping_add(own.moves);
+                    note(row, Found { place, has: own.has });
+                }
+                *cursor = at;
+            }
         }
-        self.cursors = cursors;
     }
 
     /// Fails if the events of all shapes had more values than there are.
     fn end(self) -> Result<(), DecodeError> {
-        for (nth, lane) in (0u8..).zip(self.lanes) {
-            if (self.cursors >> (nth * BITS)) as u32 as usize > lane.count {
-                return Err(TOO_FEW);
+        let is_over = match self {
+            Walk::InOrder { lanes, cursors, .. } => {
+                (0u8..).zip(lanes).any(|(nth, lane)| (cursors >> (nth * BITS)) as u32 as usize > lane.count)
             }
-        }
-        Ok(())
+            Walk::ByShape { count, cursor, .. } => cursor as usize > count,
+        };
+        if is_over { Err(TOO_FEW) } else { Ok(()) }
     }
 }

@@ -42,6 +42,7 @@ pub mod decimal;
 mod entry;
 mod isa;
 mod marks;
+pub mod numbers;
 mod room;
 mod several;
 mod sink;

@@ -2,7 +2,7 @@
 //! A value of the data where they are few, else within a relative error.
 
 use super::ranked::{Packed, Ranked};
-use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_of, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_in_any_spelling, grow};
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -197,7 +197,7 @@ impl Accumulators for Rankings {
             return self.add_decimals(groups, decimals);
         }
         let mut scratch = std::mem::take(&mut self.few);
-        let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
+        let few = few_in_any_spelling(groups, column, chunk, &mut scratch, |group, value, order| {
             grown += self.add(group, value, order, 1);
         });
         match few {

@@ -230,7 +230,11 @@ pub(super) fn few_of<'n>(
         Column::Mantissas(numbers) => {
             scratch.clear();
             scratch.reserve(numbers.values.len());
-            each_spelled(numbers).for_each(|few| scratch.push(few));
+            let rows = numbers.rows.as_deref();
+            numbers.each_spelled(|place, significand, scale| {
+                let at = rows.map_or(Some(place as u32), |rows| rows.get(place).copied());
+                scratch.extend(at.map(|at| FewDigits { significand, scale: scale.into(), at }));
+            });
             Some(scratch)
         }
         Column::Decimals(decimals) => {
@@ -242,6 +246,26 @@ pub(super) fn few_of<'n>(
         }
         Column::Nothing | Column::Values(_) | Column::Entries(_) => None,
     }
+}
+
+/// The same for who does not ask how numbers are spelled: with zeros at the end, where others of the column have more digits. To tell which those are takes a division or
+/// several for each.
+pub(super) fn few_in_any_spelling<'n>(
+    groups: Groups<'_>,
+    column: &'n Column,
+    chunk: &Chunk<'_>,
+    scratch: &'n mut Vec<FewDigits>,
+    act: impl FnMut(u32, Value<'_>, Order),
+) -> Option<&'n [FewDigits]> {
+    let Column::Mantissas(numbers) = column else { return few_of(groups, column, chunk, scratch, act) };
+    let (values, scale) = (numbers.values.iter(), u32::from(numbers.scale));
+    let few = move |(at, significand): (u32, &i64)| FewDigits { significand: *significand, scale, at };
+    scratch.clear();
+    match &numbers.rows {
+        None => scratch.extend((0..).zip(values).map(few)),
+        Some(rows) => scratch.extend(rows.iter().copied().zip(values).map(few)),
+    }
+    Some(scratch)
 }
 
 /// The rows that numbers stand in, in their order.

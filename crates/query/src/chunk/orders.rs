@@ -29,7 +29,17 @@ impl OwnTimes {
 
     /// Whether the events are in the order of time; looked at once.
     fn is_sorted(&self) -> bool {
-        *self.is_sorted.get_or_init(|| (0..self.instants.len()).is_sorted_by_key(|event| self.order(event)))
+        *self.is_sorted.get_or_init(|| {
+            let key = |instant: &[u8; 8], arrival: &[u8; 8]| {
+                u128::from(u64::from_le_bytes(*instant)) << 64 | u128::from(u64::from_le_bytes(*arrival))
+            };
+            let pairs = self.instants.windows(2).zip(self.arrivals.windows(2));
+            // As good as always they are: all are gone over without branches.
+            pairs.fold(true, |all, pair| match pair {
+                ([instant, later], [arrival, next]) => all & (key(instant, arrival) <= key(later, next)),
+                _ => all,
+            })
+        })
     }
 }
 

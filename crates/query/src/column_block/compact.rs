@@ -9,6 +9,7 @@ use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
+use tamias_simd::numbers::append_above;
 
 /// A column in few bytes.
 #[derive(Debug)]
@@ -61,12 +62,31 @@ impl Narrow {
     }
 
     /// What each number comes to.
-    fn widened<T>(&self, wide: impl Fn(u32) -> T) -> Vec<T> {
+    fn widened<T>(&self, wide: impl FnMut(u32) -> T) -> Vec<T> {
+        let mut all = Vec::new();
+        self.widen_onto(&mut all, wide);
+        all
+    }
+
+    /// Appends what each number comes to.
+    fn widen_onto<T>(&self, out: &mut Vec<T>, mut wide: impl FnMut(u32) -> T) {
+        // What is taken by value stays in registers: the loops are not always inlined here.
         match self {
-            Narrow::One(numbers) => numbers.iter().map(|number| wide((*number).into())).collect(),
-            Narrow::Two(numbers) => numbers.iter().map(|number| wide((*number).into())).collect(),
-            Narrow::Four(numbers) => numbers.iter().map(|number| wide(*number)).collect(),
+            Narrow::One(numbers) => out.extend(numbers.iter().map(move |number| wide((*number).into()))),
+            Narrow::Two(numbers) => out.extend(numbers.iter().map(move |number| wide((*number).into()))),
+            Narrow::Four(numbers) => out.extend(numbers.iter().map(move |number| wide(*number))),
         }
+    }
+
+    /// Numbers that are so much above a base.
+    fn above(&self, base: i64) -> Vec<i64> {
+        let mut all = Vec::new();
+        match self {
+            Narrow::One(numbers) => append_above(base, numbers, &mut all),
+            Narrow::Two(numbers) => append_above(base, numbers, &mut all),
+            Narrow::Four(numbers) => append_above(base, numbers, &mut all),
+        }
+        all
     }
 
     fn held_bytes(&self) -> usize {
@@ -95,7 +115,7 @@ impl CompactNumbers {
     pub(super) fn widened(&self) -> Numbers {
         Numbers {
             rows: self.rows.as_ref().map(|rows| rows.widened(|row| row)),
-            values: self.values.widened(|above| self.least.wrapping_add(above.into())),
+            values: self.values.above(self.least),
             scale: self.scale,
             spelled: self.spelled.clone(),
         }
@@ -165,17 +185,17 @@ impl CompactTimes {
 
     /// The times as they are read.
     pub(super) fn widened(&self) -> OwnTimes {
-        let mut instant = self.first;
-        let mut instants = self.steps.widened(u64::from);
-        instants.insert(0, 0);
+        let least = self.least_arrival;
+        let arrivals = self.arrivals.widened(move |above| (least + u64::from(above)).to_le_bytes());
+        let mut instants = Vec::with_capacity(arrivals.len());
         // There are as many instants as arrival numbers, and no step where there are none.
-        let arrivals = self.arrivals.widened(|above| (self.least_arrival + u64::from(above)).to_le_bytes());
-        instants.truncate(arrivals.len());
-        let told = instants.into_iter().map(|step| {
-            instant = instant.wrapping_add(step);
+        instants.extend(arrivals.first().map(|_| self.first.to_le_bytes()));
+        let mut instant = self.first;
+        self.steps.widen_onto(&mut instants, move |step| {
+            instant = instant.wrapping_add(step.into());
             instant.to_le_bytes()
         });
-        OwnTimes::new(told.collect(), arrivals)
+        OwnTimes::new(instants, arrivals)
     }
 
     /// What it takes in memory, in bytes.

@@ -25,7 +25,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, Numbers, TextPath, Wanted,
+    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, Numbers, ShapeCodes,
+    TextPath, Wanted,
 };
 use thiserror::Error;
 
@@ -74,6 +75,8 @@ pub struct ColumnBlock {
     partial: OnceLock<(Vec<Box<str>>, OwnDocuments)>,
     /// The bytes of frames that were read through this handle.
     read_bytes: AtomicU64,
+    /// What the last reader has read of shapes.
+    codes: Mutex<ShapeCodes>,
 }
 
 /// Frames for a reader: those that are there, or else they are read.
@@ -138,7 +141,8 @@ impl ColumnBlock {
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
         let (documents, partial) = (OnceLock::new(), OnceLock::new());
         let (deleted, read_bytes) = (Vec::new(), AtomicU64::new(0));
-        ColumnBlock { decoded, turn: 0, source: frames, deleted, documents, partial, read_bytes }
+        let codes = Mutex::default();
+        ColumnBlock { decoded, turn: 0, source: frames, deleted, documents, partial, read_bytes, codes }
     }
 
     /// The same without the events at some places, which are in order: queries pass over them. What is asked of it here is told of all events.
@@ -474,7 +478,10 @@ impl ColumnBlock {
         read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, ColumnError> {
         let frames = Reading { block: self, failure: Mutex::default() };
-        let result = read(&mut self.decoded.group.read(&frames));
+        let codes = std::mem::take(&mut *lock(&self.codes));
+        let mut reader = self.decoded.group.read(&frames).with_codes(codes);
+        let result = read(&mut reader);
+        *lock(&self.codes) = reader.into_codes();
         // A frame that could not be read is why the rest could not be decoded.
         result.map_err(|error| {
             lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)

@@ -106,7 +106,9 @@ impl Groups<'_> {
                 }
             });
         }
-        let number = |code: &u32| known.get(*code as usize).map_or(0, |known| known.saturating_sub(1));
+        let of_entries = known.as_slice();
+        let number =
+            move |code: &u32| of_entries.get(*code as usize).map_or(0, |known| known.saturating_sub(1));
         numbers.extend(codes.iter().map(number));
         (self.tables.single, self.known) = (single, known);
     }

@@ -54,8 +54,15 @@ impl Fractions {
         window: Window,
         frames: &mut FrameReader<'_>,
     ) -> Result<Decimals, DecodeError> {
-        let mantissas = self.mantissas.decode(window, frames)?;
-        let scales = match self.scale {
+        Ok(Decimals {
+            mantissas: self.mantissas.decode(window, frames)?,
+            scales: self.scales(window, frames)?,
+        })
+    }
+
+    /// How many digits after the point the values of a window have.
+    pub(crate) fn scales(&self, window: Window, frames: &mut FrameReader<'_>) -> Result<Scales, DecodeError> {
+        Ok(match self.scale {
             Scale::Fixed(scale) => Scales::Fixed(scale),
             Scale::Trimmed(scale) => Scales::Trimmed(scale),
             Scale::Each(ints) => {
@@ -64,8 +71,7 @@ impl Fractions {
                 let scales = ints.decode(window, frames)?.iter().map(scale).collect::<Option<Vec<u8>>>();
                 Scales::Each(scales.ok_or(malformed("a scale that is too large"))?)
             }
-        };
-        Ok(Decimals { mantissas, scales })
+        })
     }
 
     /// The parts that hold them.
@@ -111,6 +117,16 @@ pub enum Scales {
     Each(Vec<u8>),
 }
 
+impl Scales {
+    /// The most digits that a value has after the point.
+    pub(crate) fn max(&self) -> u8 {
+        match self {
+            Scales::Fixed(scale) | Scales::Trimmed(scale) => *scale,
+            Scales::Each(scales) => scales.iter().copied().max().unwrap_or_default(),
+        }
+    }
+}
+
 /// Numbers with a fraction that were read: the value is `mantissa / 10^scale`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decimals {
@@ -121,14 +137,6 @@ pub struct Decimals {
 }
 
 impl Decimals {
-    /// The most digits that a value has after the point.
-    pub(crate) fn scale_max(&self) -> u8 {
-        match &self.scales {
-            Scales::Fixed(scale) | Scales::Trimmed(scale) => *scale,
-            Scales::Each(scales) => scales.iter().copied().max().unwrap_or_default(),
-        }
-    }
-
     /// The number as it is spelled.
     #[inline]
     pub(crate) fn plain(&self, index: usize) -> Option<Plain> {

@@ -5,6 +5,7 @@ use crate::encoding::{Window, packed};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{Content, Effort, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::grouping;
+use tamias_simd::numbers;
 
 /// Compression must save two fifths of packed numbers, else they are stored packed. HEURISTIC: where zstd saved a fifth, the time of a
 /// query over them doubled.
@@ -80,22 +81,40 @@ impl Ints {
         window: Window,
         frames: &mut FrameReader<'_>,
     ) -> Result<Vec<i64>, DecodeError> {
-        let Window { count, from, to } = window;
+        let mut values = Vec::new();
+        self.append(window, frames, &mut values)?;
+        Ok(values)
+    }
+
+    /// Appends them.
+    pub(crate) fn append(
+        &self,
+        window: Window,
+        frames: &mut FrameReader<'_>,
+        out: &mut Vec<i64>,
+    ) -> Result<(), DecodeError> {
         // Differences follow the first value.
-        let before = Window { count: count.saturating_sub(1), from: 0, to: to.saturating_sub(1) };
+        let before =
+            Window { count: window.count.saturating_sub(1), from: 0, to: window.to.saturating_sub(1) };
+        let start = out.len();
         match *self {
-            Ints::Constant(value) => Ok(vec![value; window.len()]),
-            Ints::Packed(part) => packed::unpack(&frames.part(part)?, window),
+            Ints::Constant(value) => out.resize(start + window.len(), value),
+            Ints::Packed(part) => packed::unpack(&frames.part(part)?, window, out)?,
             Ints::Differences { first, part } => {
-                let differences = packed::unpack(&frames.part(part)?, before)?;
-                Ok(sums(first, &differences, from, to))
+                out.reserve(window.to + 1);
+                out.push(first);
+                packed::unpack(&frames.part(part)?, before, out)?;
+                sum_up(out, start, window);
             }
-            Ints::Bytes { base, width, part } => from_planes(base, width, window, part, frames),
+            Ints::Bytes { base, width, part } => append_planes(base, width, window, part, frames, out)?,
             Ints::DifferenceBytes { first, base, width, part } => {
-                let differences = from_planes(base, width, before, part, frames)?;
-                Ok(sums(first, &differences, from, to))
+                out.reserve(window.to + 1);
+                out.push(first);
+                append_planes(base, width, before, part, frames, out)?;
+                sum_up(out, start, window);
             }
         }
+        Ok(())
     }
 
     /// The values of a window in the order of the documents, where they may stand by shape.
@@ -146,7 +165,7 @@ impl Ints {
                 let bytes = frames.range(part, window.from, window.to)?;
                 let most = bytes.iter().copied().max().unwrap_or_default();
                 code(i64::from(base) + i64::from(most)).ok_or(packed::NO_CODE)?;
-                Ok(bytes.iter().map(|byte| base + u32::from(*byte)).collect())
+                Ok(bytes.iter().map(move |byte| base + u32::from(*byte)).collect())
             }
             Ints::Bytes { .. } | Ints::Differences { .. } | Ints::DifferenceBytes { .. } => {
                 let codes = self.decode(window, frames)?;
@@ -265,18 +284,15 @@ fn in_order<T: Copy>(by_shape: &[T], places: &[u32], window: Window) -> Result<V
         .ok_or(malformed("values by shape that are not as many as the shapes say"))
 }
 
-/// The running sums of differences, from `from` on up to `to`.
-fn sums(first: i64, differences: &[i64], from: usize, to: usize) -> Vec<i64> {
-    let mut sum = first;
-    let mut values = Vec::with_capacity(differences.len() + 1);
-    values.push(first);
-    values.extend(differences.iter().map(|difference| {
-        sum = sum.wrapping_add(*difference);
-        sum
-    }));
-    values.truncate(to);
-    values.drain(..from.min(values.len()));
-    values
+/// Makes running sums of what stands from `start` on, a value and differences, and leaves those of a window.
+fn sum_up(values: &mut Vec<i64>, start: usize, window: Window) {
+    let mut sum = 0i64;
+    for value in values.iter_mut().skip(start) {
+        sum = sum.wrapping_add(*value);
+        *value = sum;
+    }
+    values.truncate(start + window.to);
+    values.drain(start..(start + window.from).min(values.len()));
 }
 
 /// Numbers as bytes: all first bytes, all second bytes, and so on.
@@ -310,29 +326,31 @@ impl Planes {
     }
 }
 
-fn from_planes(
+/// Appends the numbers of a window.
+fn append_planes(
     base: i64,
     width: usize,
     window: Window,
     part: Part,
     frames: &mut FrameReader<'_>,
-) -> Result<Vec<i64>, DecodeError> {
+    out: &mut Vec<i64>,
+) -> Result<(), DecodeError> {
     let Window { count, from, to } = window;
     if width.checked_mul(count) != Some(part.length as usize) {
         return Err(malformed("as many bytes as numbers do not take"));
     }
+    let start = out.len();
     if width == 0 {
-        return Ok(vec![base; window.len()]);
+        out.resize(start + window.len(), base);
+        return Ok(());
     }
     let lowest = frames.range(part, from, to)?;
-    let mut values: Vec<i64> = lowest.iter().map(|byte| base.wrapping_add(i64::from(*byte))).collect();
+    numbers::append_above(base, &lowest, out);
     for plane in 1..width {
         let bytes = frames.range(part, plane * count + from, plane * count + to)?;
-        for (value, byte) in values.iter_mut().zip(bytes.iter()) {
-            *value = value.wrapping_add(i64::from(*byte) << (8 * plane));
-        }
+        numbers::add(&bytes, 8 * plane as u32, out.get_mut(start..).unwrap_or_default());
     }
-    Ok(values)
+    Ok(())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use fastlanes::BitPacking;
 use crate::bytes::{Reader, put_signed};
 use crate::encoding::Window;
 use crate::error::{DecodeError, malformed};
+use tamias_simd::numbers;
 
 /// Values of a block.
 pub(crate) const BLOCK: usize = 1024;
@@ -150,11 +151,11 @@ impl Block<'_> {
         } else if self.count == BLOCK && self.width <= 32 {
             let mut values = [0u32; BLOCK];
             unpack32(self.width, self.body, &mut values).ok_or_else(wrong)?;
-            out.extend(values.iter().map(|value| base.wrapping_add(i64::from(*value))));
+            numbers::append_above(base, &values, out);
         } else if self.count == BLOCK {
             let mut values = [0u64; BLOCK];
             unpack64(self.width, self.body, &mut values).ok_or_else(wrong)?;
-            out.extend(values.iter().map(|value| base.wrapping_add(value.cast_signed())));
+            out.extend(values.iter().map(move |value| base.wrapping_add(value.cast_signed())));
         } else {
             out.extend((0..self.count).map(|index| base.wrapping_add(self.tail(index).cast_signed())));
         }
@@ -167,11 +168,15 @@ impl Block<'_> {
             let mut values = [0u32; BLOCK];
             unpack32(self.width, self.body, &mut values)
                 .ok_or(malformed("a packed block of no known width"))?;
-            let most = values.iter().fold(0, |most, value| most.max(*value));
-            if u64::from(base) + u64::from(most) >= size as u64 {
-                return Err(NO_CODE);
+            let below = |most: u64| u64::from(base) + most < size as u64;
+            // Mostly the width tells it.
+            if !below((1 << self.width) - 1) {
+                let most = values.iter().fold(0, |most, value| most.max(*value));
+                if !below(most.into()) {
+                    return Err(NO_CODE);
+                }
             }
-            out.extend(values.iter().map(|value| base.wrapping_add(*value)));
+            out.extend(values.iter().map(move |value| base.wrapping_add(*value)));
             return Ok(());
         }
         let mut values = Vec::with_capacity(self.count);
@@ -218,7 +223,7 @@ impl Block<'_> {
             unpack32(self.width, self.body, &mut values)
                 .ok_or(malformed("a packed block of no known width"))?;
             let (low, span) = (low as u32, (high - low) as u32);
-            out.extend(values.iter().map(|value| value.wrapping_sub(low) <= span));
+            out.extend(values.iter().map(move |value| value.wrapping_sub(low) <= span));
         } else {
             let mut values = Vec::with_capacity(self.count);
             self.unpack(&mut values)?;
@@ -234,37 +239,46 @@ const WORD_WIDTH_MAX: usize = 64 - 7;
 /// Where something does not stand for what there is.
 pub(crate) const NO_CODE: DecodeError = malformed("a code that stands for nothing");
 
-/// The values of a window. Only the blocks that it lies in are unpacked.
-pub(crate) fn unpack(bytes: &[u8], window: Window) -> Result<Vec<i64>, DecodeError> {
-    unpack_with(bytes, window, |block, values| block.unpack(values))
+/// Appends the values of a window. Only the blocks that it lies in are unpacked.
+pub(crate) fn unpack(bytes: &[u8], window: Window, out: &mut Vec<i64>) -> Result<(), DecodeError> {
+    unpack_with(bytes, window, out, |block, values| block.unpack(values))
 }
 
-/// The same of codes, which have to be below a size.
+/// The codes of a window, which have to be below a size.
 pub(crate) fn unpack_codes(bytes: &[u8], window: Window, size: usize) -> Result<Vec<u32>, DecodeError> {
-    unpack_with(bytes, window, |block, codes| block.unpack_codes(size, codes))
+    let mut codes = Vec::new();
+    unpack_with(bytes, window, &mut codes, |block, codes| block.unpack_codes(size, codes))?;
+    Ok(codes)
 }
 
 fn unpack_with<T>(
     bytes: &[u8],
     window: Window,
+    out: &mut Vec<T>,
     mut unpack: impl FnMut(&Block<'_>, &mut Vec<T>) -> Result<(), DecodeError>,
-) -> Result<Vec<T>, DecodeError> {
+) -> Result<(), DecodeError> {
     let blocks = blocks(bytes, window.count)?;
-    let first = window.from / BLOCK;
-    let mut values =
-        Vec::with_capacity((window.to - first * BLOCK).next_multiple_of(BLOCK).min(window.count));
+    let (start, first) = (out.len(), window.from / BLOCK);
+    out.reserve((window.to - first * BLOCK).next_multiple_of(BLOCK).min(window.count));
     for block in blocks.iter().take(window.to.div_ceil(BLOCK)).skip(first) {
-        unpack(block, &mut values)?;
+        unpack(block, out)?;
     }
-    values.truncate(window.to - first * BLOCK);
-    values.drain(..(window.from - first * BLOCK).min(values.len()));
-    Ok(values)
+    out.truncate(start + window.to - first * BLOCK);
+    out.drain(start..(start + window.from - first * BLOCK).min(out.len()));
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn unpacked(bytes: &[u8], window: Window) -> Result<Vec<i64>, DecodeError> {
+        let mut values = vec![7];
+        unpack(bytes, window, &mut values)?;
+        assert_eq!(values.remove(0), 7, "what was there stays");
+        Ok(values)
+    }
 
     proptest! {
         #[test]
@@ -276,10 +290,10 @@ mod tests {
             let values: Vec<i64> = (0..count).map(value).collect();
             let mut out = Vec::new();
             pack(&values, &mut out);
-            prop_assert_eq!(unpack(&out, Window::whole(count)), Ok(values.clone()));
+            prop_assert_eq!(unpacked(&out, Window::whole(count)), Ok(values.clone()));
             let (from, to) = (bounds.0 % (count + 1), bounds.1 % (count + 1));
             let (from, to) = (from.min(to), from.max(to));
-            prop_assert_eq!(unpack(&out, Window { count, from, to }).unwrap(), &values[from..to]);
+            prop_assert_eq!(unpacked(&out, Window { count, from, to }).unwrap(), &values[from..to]);
             let size = bounds.0 % (1 << 20);
             let codes: Option<Vec<u32>> = values.iter().map(|value| u32::try_from(*value).ok().filter(|code| (*code as usize) < size)).collect();
             prop_assert_eq!(unpack_codes(&out, Window::whole(count), size).ok(), codes);
@@ -295,7 +309,7 @@ mod tests {
 
         #[test]
         fn any_bytes_end_in_an_error_or_in_as_many_values(bytes in prop::collection::vec(any::<u8>(), 0..400), count in 0..3000usize) {
-            if let Ok(values) = unpack(&bytes, Window::whole(count)) {
+            if let Ok(values) = unpacked(&bytes, Window::whole(count)) {
                 prop_assert_eq!(values.len(), count);
             }
         }

@@ -29,17 +29,17 @@ impl Times<'_> {
     pub(super) fn fit(&self, entry: &BlockEntry) -> bool {
         let events = entry.events as usize;
         let arrival = |arrival: &[u8; 8]| u64::from_le_bytes(*arrival);
-        let keys = || {
-            let instants = self.instants.iter().map(|instant| u64::from_le_bytes(*instant));
-            instants.zip(self.arrivals.iter().map(arrival))
+        let key = |instant: &[u8; 8], own: &[u8; 8]| {
+            u128::from(u64::from_le_bytes(*instant)) << 64 | u128::from(arrival(own))
         };
         // All are gone over, whatever the first ones are: as good as always they fit, and so it is done without branches.
-        let rises = |all: bool, ((instant, arrival), (later, next))| {
-            all & ((instant < later) | ((instant == later) & (arrival < next)))
+        let rises = |all: bool, pair: (&[[u8; 8]], &[[u8; 8]])| match pair {
+            ([instant, later], [arrival, next]) => all & (key(instant, arrival) < key(later, next)),
+            _ => all,
         };
         self.instants.len() == events
             && self.arrivals.len() == events
-            && keys().zip(keys().skip(1)).fold(true, rises)
+            && self.instants.windows(2).zip(self.arrivals.windows(2)).fold(true, rises)
             && self.arrivals.iter().fold(true, |all, own| all & (arrival(own) < NUMBER_MAX))
             && self.key(0) == Some(entry.first)
             && events.checked_sub(1).and_then(|last| self.key(last)) == Some(entry.last)

@@ -397,17 +397,17 @@ impl<'b> Evaluator<'b> {
                 if let Some(numbers) = self.numbers(left)
                     && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
-                    return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows()));
+                    return Some(compare(numbers, |all| range.test(all), self.rows()));
                 }
                 if let Some(column) = self.mixed(left) {
                     let range = Range::of(*op, number, column.numbers.scale)?;
-                    let mask = compare(&column.numbers, |mantissa| range.has(mantissa), self.rows());
+                    let mask = compare(&column.numbers, |all| range.test(all), self.rows());
                     return self.with_others(expr, column, mask);
                 }
                 if let Some(orders) = self.orders_of_quotients(left, number)
                     && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), orders.scale)
                 {
-                    return Some(compare(&orders, |order| range.has(order), self.rows()));
+                    return Some(compare(&orders, |all| range.test(all), self.rows()));
                 }
                 let reckoned = match self.reckoned(left) {
                     Some(reckoned) => reckoned,
@@ -421,20 +421,20 @@ impl<'b> Evaluator<'b> {
                 if let Some(numbers) = reckoned.numbers()
                     && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
-                    return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows()));
+                    return Some(compare(numbers, |all| range.test(all), self.rows()));
                 }
             }
             Expr::InSet { left, set, negated } => {
                 if let Some(column) = self.mixed(left) {
                     let among = Among::of(set.values(), column.numbers.scale)?;
-                    let has = |mantissa| among.has(mantissa) != *negated;
-                    return self.with_others(expr, column, compare(&column.numbers, has, self.rows()));
+                    let test = |all: &[i64]| among.test(all, *negated);
+                    return self.with_others(expr, column, compare(&column.numbers, test, self.rows()));
                 }
                 if let Some(reckoned) = self.reckoned(left)
                     && let Some(numbers) = reckoned.numbers()
                     && let Some(among) = Among::of(set.values(), numbers.scale)
                 {
-                    return Some(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows()));
+                    return Some(compare(numbers, |all| among.test(all, *negated), self.rows()));
                 }
             }
             Expr::Compare { op, left, right, ci: false } => {
@@ -442,7 +442,7 @@ impl<'b> Evaluator<'b> {
                     && let Some(difference) = difference.numbers()
                     && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), difference.scale)
                 {
-                    let mut mask = compare(difference, |mantissa| range.has(mantissa), self.rows());
+                    let mut mask = compare(difference, |all| range.test(all), self.rows());
                     let sides = [left, right].into_iter().filter_map(|side| self.mixed(side));
                     let mut others: Vec<u32> =
                         sides.flat_map(|column| &column.others.rows).copied().collect();
@@ -666,25 +666,21 @@ pub(super) fn is_has(expr: &Expr) -> bool {
 }
 
 /// The rows that have a number, and it passes.
-fn compare(numbers: &Numbers, passes: impl Fn(i64) -> bool, rows: usize) -> Mask {
-    match &numbers.rows {
-        None => numbers.values.iter().map(|mantissa| passes(*mantissa)).collect(),
-        // The first rows, and no others.
-        Some(of) if of.last().is_none_or(|last| *last as usize + 1 == of.len()) => {
-            let mut mask: Mask = numbers.values.iter().map(|mantissa| passes(*mantissa)).collect();
-            mask.resize(rows, false);
-            mask
-        }
-        Some(of) => {
-            let mut mask = vec![false; rows];
-            for (row, mantissa) in of.iter().zip(&numbers.values) {
-                if let Some(mask) = mask.get_mut(*row as usize) {
-                    *mask = passes(*mantissa);
-                }
-            }
-            mask
+fn compare(numbers: &Numbers, test: impl FnOnce(&[i64]) -> Mask, rows: usize) -> Mask {
+    let mut passes = test(&numbers.values);
+    let Some(of) = &numbers.rows else { return passes };
+    // The first rows, and no others.
+    if of.last().is_none_or(|last| *last as usize + 1 == of.len()) {
+        passes.resize(rows, false);
+        return passes;
+    }
+    let mut mask = vec![false; rows];
+    for (row, passes) in of.iter().zip(passes) {
+        if let Some(mask) = mask.get_mut(*row as usize) {
+            *mask = passes;
         }
     }
+    mask
 }
 
 /// The same of decimals that are compared with a number; none where that is too long.

@@ -1,0 +1,172 @@
+//! Loops over many whole numbers, compiled for each kind of CPU.
+
+use crate::isa::{Isa, Task};
+use crate::vector::Vector;
+
+/// Appends numbers, each told by how much it is above a base, modulo 2^64.
+///
+/// ```
+/// let mut numbers = vec![1];
+/// tamias_simd::numbers::append_above(-7, &[7u8, 10], &mut numbers);
+/// assert_eq!(numbers, [1, 0, 3]);
+/// ```
+pub fn append_above<T: Copy + Into<i64>>(base: i64, offsets: &[T], out: &mut Vec<i64>) {
+    let start = out.len();
+    out.resize(start + offsets.len(), base);
+    add(offsets, 0, out.get_mut(start..).unwrap_or_default());
+}
+
+/// Adds to each number another one times `2^shift`, modulo 2^64. The shift is below 64.
+pub fn add<T: Copy + Into<i64>>(others: &[T], shift: u32, numbers: &mut [i64]) {
+    struct Add<'n, T>(&'n [T], u32, &'n mut [i64]);
+    impl<T: Copy + Into<i64>> Task for Add<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Add(others, shift, numbers) = self;
+            for (number, other) in numbers.iter_mut().zip(others) {
+                *number = number.wrapping_add((*other).into() << shift);
+            }
+        }
+    }
+    Isa::best().run(Add(others, shift, numbers));
+}
+
+/// Multiplies each number, modulo 2^64.
+pub fn multiply(numbers: &mut [i64], factor: i64) {
+    struct Multiply<'n>(&'n mut [i64], i64);
+    impl Task for Multiply<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Multiply(numbers, factor) = self;
+            numbers.iter_mut().for_each(|number| *number = number.wrapping_mul(factor));
+        }
+    }
+    Isa::best().run(Multiply(numbers, factor));
+}
+
+/// So many bits below the sign are enough for each of the numbers.
+pub fn bits(numbers: &[i64]) -> u32 {
+    struct Bits<'n>(&'n [i64]);
+    impl Task for Bits<'_> {
+        type Output = i64;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> i64 {
+            self.0.iter().fold(0, |bits, number| bits | (number ^ (number >> 63)))
+        }
+    }
+    i64::BITS - Isa::best().run(Bits(numbers)).leading_zeros()
+}
+
+/// Whether one of the numbers is a multiple of `10^DIGITS`, which is at most a thousand millions.
+pub fn has_multiple<const DIGITS: u32>(numbers: &[i64]) -> bool {
+    struct HasMultiple<'n, const DIGITS: u32>(&'n [i64]);
+    impl<const DIGITS: u32> Task for HasMultiple<'_, DIGITS> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> bool {
+            // A multiple of a power of five, times the inverse of that, is the quotient, and all other numbers become greater ones. So it is with the power of two, where the
+            // bits that are 0 in multiples of it come first.
+            let (inverse, most) = const { (inverse(5u32.pow(DIGITS)), u32::MAX / 10u32.pow(DIGITS)) };
+            self.0.iter().fold(false, |has, number| {
+                let magnitude = (*number as i32).unsigned_abs();
+                has | (magnitude.wrapping_mul(inverse).rotate_right(DIGITS) <= most)
+            })
+        }
+    }
+    if bits(numbers) < i32::BITS {
+        return Isa::best().run(HasMultiple::<DIGITS>(numbers));
+    }
+    numbers.iter().any(|number| number % const { 10i64.pow(DIGITS) } == 0)
+}
+
+/// What is told of each number by comparing it. What tells it had better be a few instructions without branches, so that it is inlined.
+///
+/// ```
+/// assert_eq!(tamias_simd::numbers::told(&[3, 8], |number| number > 5), [false, true]);
+/// ```
+pub fn told(numbers: &[i64], tell: impl Fn(i64) -> bool) -> Vec<bool> {
+    struct Told<'n, T>(&'n [i64], &'n mut [bool], T);
+    impl<T: Fn(i64) -> bool> Task for Told<'_, T> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Told(numbers, told, tell) = self;
+            told.iter_mut().zip(numbers).for_each(|(told, number)| *told = tell(*number));
+        }
+    }
+    let mut all = vec![false; numbers.len()];
+    Isa::best().run(Told(numbers, &mut all, tell));
+    all
+}
+
+/// What an odd number is to be multiplied with, modulo 2^32, so that 1 comes of it.
+const fn inverse(odd: u32) -> u32 {
+    // Each step doubles the bits that are right, and three of the number itself are.
+    let (mut inverse, mut step) = (odd, 0);
+    while step < 4 {
+        inverse = inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers() -> impl Strategy<Value = Vec<i64>> {
+        let number = prop_oneof![-2_000..2_000i64, any::<i32>().prop_map(i64::from), any::<i64>()];
+        prop_oneof![
+            prop::collection::vec(-2_000..2_000i64, 0..70),
+            prop::collection::vec(any::<i32>().prop_map(i64::from), 0..70),
+            prop::collection::vec(number, 0..70),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn multiples_of_powers_of_ten_are_found(numbers in numbers(), power in 1..5u32) {
+            let has = match power {
+                1 => has_multiple::<1>(&numbers),
+                2 => has_multiple::<2>(&numbers),
+                3 => has_multiple::<3>(&numbers),
+                _ => has_multiple::<4>(&numbers),
+            };
+            prop_assert_eq!(has, numbers.iter().any(|number| number % 10i64.pow(power) == 0));
+        }
+
+        #[test]
+        fn numbers_are_added_and_multiplied_as_one_by_one(
+            numbers in numbers(), offsets in prop::collection::vec(any::<u32>(), 0..70), shift in 0..56u32, factor in any::<i64>()
+        ) {
+            let mut sums = numbers.clone();
+            append_above(-7, &offsets, &mut sums);
+            prop_assert_eq!(&sums[..numbers.len()], numbers.as_slice());
+            prop_assert!(sums[numbers.len()..].iter().zip(&offsets).all(|(sum, offset)| sum + 7 == i64::from(*offset)));
+            let bytes: Vec<u8> = offsets.iter().map(|offset| *offset as u8).collect();
+            let before = sums.clone();
+            add(&bytes, shift, &mut sums);
+            for (place, (sum, before)) in sums.iter().zip(before).enumerate() {
+                let more = bytes.get(place).map_or(0, |byte| i64::from(*byte) << shift);
+                prop_assert_eq!(*sum, before.wrapping_add(more));
+            }
+            let mut products = numbers.clone();
+            multiply(&mut products, factor);
+            prop_assert!(products.iter().zip(&numbers).all(|(product, number)| *product == number.wrapping_mul(factor)));
+        }
+
+        #[test]
+        fn bits_are_enough_and_no_more(numbers in numbers()) {
+            let own = |number: &i64| i64::BITS - (number ^ (number >> 63)).leading_zeros();
+            prop_assert_eq!(bits(&numbers), numbers.iter().map(own).max().unwrap_or(0));
+        }
+    }
+}

@@ -61,13 +61,19 @@ impl GroupReader<'_> {
         let codes = codes.as_slice();
         let code = move |place: u32| codes.get(place as usize).copied().unwrap_or_default();
         let is_one = |places: Range<usize>| match codes.get(places) {
-            Some([first, others @ ..]) => others.iter().all(|other| other == first),
+            // Some at once without a branch, since mostly all are the same.
+            Some([first, others @ ..]) => others
+                .chunks(SAME_TOGETHER)
+                .all(|others| others.iter().fold(true, |same, other| same & (other == first))),
             Some([]) | None => true,
         };
         let codes = strides.all(self.codes(sites.list)?, code, is_one)?;
         Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes }))
     }
 }
+
+/// So many codes are looked at together for another one.
+const SAME_TOGETHER: usize = 128;
 
 /// What stands in no column, as JSON text: what is missing, and the constants.
 const CONSTANTS: [(Option<Leaf>, &str); 4] =

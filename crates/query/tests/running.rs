@@ -44,6 +44,28 @@ fn a_limit_stops_the_reading() {
     }
 }
 
+/// Of groups that are sorted by what is computed of them, most are not made in full where few are wanted.
+#[test]
+fn the_first_of_many_groups_are_those_that_all_begin_with() {
+    let memory = numbered(10_000);
+    let rows = |query: &str| {
+        let query = Query::prepare(query).unwrap();
+        let rows = query.run(memory.source(query.direction()));
+        rows.map(|row| format!("{:?}", row.unwrap())).collect::<Vec<_>>()
+    };
+    for query in [
+        "select sum(n) % 97 as r from stream group by text order by r",
+        "select sum(n) % 97 / 7 as r, count(*) as c from stream group by text order by r desc, c, text",
+        "select count(*) as c, sum(n) as s from stream group by text order by c desc",
+        "select count(*) as c, sum(n) * -1 as s from stream group by n, text order by c, s",
+        "select sum(n) % 97 as r, sum(n) / 0 as u from stream group by n having r > 50 order by u, r desc, n",
+    ] {
+        let all = rows(query);
+        let first = rows(&format!("{query} limit 9"));
+        assert!(all.len() > 1000 && all.starts_with(&first) && first.len() == 9, "{query}");
+    }
+}
+
 /// One late event may join many blocks to a group; only those are read whose events come next.
 #[test]
 fn a_limit_reads_few_of_many_blocks_that_overlap() {

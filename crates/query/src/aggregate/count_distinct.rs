@@ -1,13 +1,16 @@
 //! `count(distinct(x))`: how many values differ, null being one of them.
 
 use super::identifiers::{Identifier, Identifiers, identifier};
-use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_distinct, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
+use crate::allocated::is_almost_full;
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
 use crate::key_numbers::KeptKeys;
-use crate::key_table::{Found, KeyTable};
-use crate::keys::Keys;
+use crate::key_table::Found;
+use crate::keys::{Keys, Taken};
 use crate::value::{Kind, Value, json};
+use foldhash::fast::RandomState;
+use hashbrown::HashSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -57,13 +60,13 @@ pub(crate) struct DistinctCounts {
 /// The values that are told apart.
 enum Values {
     /// Those of the one group there is, which may be keys that outlive the query.
-    OfOne(Keys),
-    OfEach(Tables),
+    OfOne(Box<Keys>),
+    OfEach(Box<Tables>),
 }
 
 impl Default for Values {
     fn default() -> Values {
-        Values::OfEach(Tables::default())
+        Values::OfEach(Box::default())
     }
 }
 
@@ -71,16 +74,87 @@ impl Default for Values {
 #[derive(Default)]
 struct Tables {
     /// All but identifiers: these are not to be shown, and need no order.
-    others: KeyTable,
+    others: Keys,
+    /// Each group with the numbers of its values among those.
+    pairs: Pairs,
     identifiers: Identifiers,
     /// The identifiers of a chunk; none between two.
     met: Vec<Identifier>,
+    /// For each entry of a dictionary one more than the number of the value that it is; 0 where that is not known, or [`APART`].
+    known: Vec<u32>,
+    /// The entries that are met first.
+    fresh: Vec<u32>,
+}
+
+/// Stands for what is not looked up for all rows: what may be an identifier, or nothing.
+const APART: u32 = u32::MAX;
+
+/// Which values each group has, by their numbers.
+enum Pairs {
+    /// All that there are are those of one group: so many.
+    OfOne {
+        group: u32,
+        values: u32,
+    },
+    OfEach(HashSet<u64, RandomState>),
+}
+
+impl Default for Pairs {
+    fn default() -> Pairs {
+        Pairs::OfOne { group: 0, values: 0 }
+    }
+}
+
+/// A group and the number of a value as one number.
+#[inline]
+fn pair(group: u32, value: u32) -> u64 {
+    u64::from(group) << u32::BITS | u64::from(value)
+}
+
+impl Pairs {
+    /// Gives a group a value that was found among those of all groups: whether it is new to the group.
+    #[inline]
+    fn insert(&mut self, group: u32, found: Found) -> bool {
+        match self {
+            Pairs::OfEach(pairs) => pairs.insert(pair(group, found.number())),
+            Pairs::OfOne { group: own, values } if *own == group || *values == 0 => match found {
+                Found::Known(_) => false,
+                Found::New(number) => {
+                    (*own, *values) = (group, number.saturating_add(1));
+                    true
+                }
+            },
+            Pairs::OfOne { .. } => {
+                let mut pairs = self.take();
+                let is_new = pairs.insert(pair(group, found.number()));
+                *self = Pairs::OfEach(pairs);
+                is_new
+            }
+        }
+    }
+
+    /// Takes the pairs out.
+    #[cold]
+    fn take(&mut self) -> HashSet<u64, RandomState> {
+        match std::mem::take(self) {
+            Pairs::OfOne { group, values } => (0..values).map(|value| pair(group, value)).collect(),
+            Pairs::OfEach(pairs) => pairs,
+        }
+    }
+
+    /// What they take in memory, in bytes, about.
+    fn bytes(&self) -> usize {
+        let Pairs::OfEach(pairs) = self else { return 0 };
+        // While a table grows there is one of half the size beside it, and an eighth of it is never filled.
+        let bytes = pairs.capacity() / 7 * 8 * (size_of::<u64>() + 1) / 2 * 3;
+        if is_almost_full(pairs.len(), pairs.capacity()) { 2 * bytes } else { bytes }
+    }
 }
 
 impl Tables {
     /// Takes in values of a group: how many are new.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) -> u64 {
-        let Tables { others, identifiers, met } = self;
+        let Tables { others, pairs, identifiers, met, .. } = self;
         let texts = texts.filter(|json| match identifier_of(json) {
             Some(identifier) => {
                 met.push(identifier);
@@ -89,7 +163,7 @@ impl Tables {
             None => !json.is_empty(),
         });
         let mut new = 0;
-        others.find_all(group, false, texts, |_, found| new += u64::from(matches!(found, Found::New(_))));
+        others.find_all(texts, |met| new += u64::from(pairs.insert(group, met.found)));
         new += identifiers.insert_all(group, met);
         met.clear();
         new
@@ -100,22 +174,83 @@ impl Tables {
     fn take(&mut self, group: u32, json: &[u8]) -> bool {
         match identifier_of(json) {
             Some(identifier) => self.identifiers.insert(group, identifier),
-            None => matches!(self.others.find(group, json, false), Found::New(_)),
+            None => self.pairs.insert(group, self.others.find(json).found),
         }
+    }
+
+    /// Takes in entries of a dictionary that rows of many groups have: `is_new` is told the groups of those that are new. A value is looked at once for all rows that
+    /// have it.
+    fn take_entries(&mut self, groups: Groups<'_>, entries: &Entries, mut is_new: impl FnMut(u32)) {
+        let Tables { others, pairs, identifiers, known, fresh, .. } = self;
+        let Entries { dictionary, codes, .. } = entries;
+        let texts = others.texts_of(dictionary);
+        known.clear();
+        if texts.are_numbered() {
+            others.look_ahead(&texts, known);
+        }
+        known.resize(dictionary.len(), 0);
+        fresh.clear();
+        for code in codes {
+            if let Some(known @ 0) = known.get_mut(*code as usize) {
+                *known = APART;
+                let json = dictionary.get(*code);
+                if !json.is_empty() && !may_be_identifier(json) {
+                    fresh.push(*code);
+                }
+            }
+        }
+        let mut places = fresh.iter();
+        others.find_entries(&texts, fresh.iter().copied(), |met| {
+            if let Some(known) = places.next().and_then(|code| known.get_mut(*code as usize)) {
+                *known = met.found.number().saturating_add(1);
+            }
+        });
+        let mut all = pairs.take();
+        for (row, code) in codes.iter().enumerate() {
+            let group = groups.of(row);
+            let json = || dictionary.get(*code);
+            let is_new_here = match known.get(*code as usize).copied().unwrap_or(APART) {
+                APART if json().is_empty() => false,
+                APART => match identifier_of(json()) {
+                    Some(identifier) => identifiers.insert(group, identifier),
+                    None => {
+                        let mut number = 0;
+                        let entry = std::iter::once(*code);
+                        others.find_entries(&texts, entry, |met| number = met.found.number());
+                        all.insert(pair(group, number))
+                    }
+                },
+                number => all.insert(pair(group, number.saturating_sub(1))),
+            };
+            if is_new_here {
+                is_new(group);
+            }
+        }
+        *pairs = Pairs::OfEach(all);
+    }
+
+    /// What they take in memory, in bytes, about.
+    fn bytes(&self) -> usize {
+        self.others.bytes() + self.identifiers.bytes() + self.pairs.bytes()
     }
 }
 
 impl DistinctCounts {
-    /// Of a single group, whose values may be keys that outlive the query.
-    pub(super) fn of_one_group(kept: Arc<KeptKeys>) -> DistinctCounts {
-        DistinctCounts { values: Values::OfOne(Keys::new(false, Some(kept))), ..DistinctCounts::default() }
+    /// Of values that may be keys which outlive the query, of a single group or of many.
+    pub(super) fn with(kept: Arc<KeptKeys>, is_one_group: bool) -> DistinctCounts {
+        let keys = Keys::new(false, Some(kept));
+        let values = match is_one_group {
+            true => Values::OfOne(Box::new(keys)),
+            false => Values::OfEach(Box::new(Tables { others: keys, ..Tables::default() })),
+        };
+        DistinctCounts { values, ..DistinctCounts::default() }
     }
 
     /// By how many bytes it has grown.
     fn grown(&mut self) -> usize {
         self.most.grown(match &self.values {
             Values::OfOne(keys) => keys.bytes(),
-            Values::OfEach(tables) => tables.others.bytes() + tables.identifiers.bytes(),
+            Values::OfEach(tables) => tables.bytes(),
         })
     }
 
@@ -172,6 +307,15 @@ impl DistinctCounts {
     }
 }
 
+/// Whether a text may be that of an identifier: most are not by their lengths.
+#[inline]
+fn may_be_identifier(json: &[u8]) -> bool {
+    match json.len() {
+        34 | IDENTIFIER_BYTES => true,
+        length => length > IDENTIFIER_BYTES && memchr::memchr(b'\\', json).is_some(),
+    }
+}
+
 /// The identifier that a string is, however it is spelled.
 #[inline]
 fn identifier_of(json: &[u8]) -> Option<Identifier> {
@@ -201,9 +345,17 @@ impl Accumulators for DistinctCounts {
             self.take_all(group, cells.iter().map(|cell| chunk.json(*cell)));
             return self.grown();
         }
-        let mut seen = std::mem::take(&mut self.seen);
-        each_distinct(groups, column, chunk, &mut seen, |group, json, _| self.take(group, json));
-        self.seen = seen;
+        match (column, &mut self.values) {
+            (Column::Entries(entries), Values::OfEach(tables)) => {
+                let counts = &mut self.counts;
+                tables.take_entries(groups, entries, |group| {
+                    if let Some(count) = counts.get_mut(group as usize) {
+                        *count += 1;
+                    }
+                });
+            }
+            _ => each_json(groups, column, chunk, |group, json, _| self.take(group, json)),
+        }
         self.grown()
     }
 
@@ -230,11 +382,35 @@ impl Accumulators for DistinctCounts {
         };
         match (values, other.values) {
             (Values::OfEach(own), Values::OfEach(tables)) => {
-                own.others.merge(&tables.others, owner_of, |owner, _, found| {
-                    if let Found::New(_) = found {
-                        count(owner);
+                let mut numbers = vec![0; tables.others.len()];
+                let Tables { others, pairs, .. } = &mut **own;
+                let merged = others.try_merge(&tables.others, |Taken { there, found, .. }| {
+                    if let Some(number) = numbers.get_mut(there as usize) {
+                        *number = found.number();
                     }
+                    if let Pairs::OfOne { group, .. } = tables.pairs {
+                        let owner = owner_of(group);
+                        if pairs.insert(owner, found) {
+                            count(owner);
+                        }
+                    }
+                    Ok::<(), Infallible>(())
                 });
+                match merged {
+                    Ok(()) => {}
+                }
+                if let Pairs::OfEach(of_others) = &tables.pairs {
+                    let mut own = pairs.take();
+                    for both in of_others {
+                        let (owner, there) = (owner_of((both >> u32::BITS) as u32), *both as u32);
+                        if let Some(number) = numbers.get(there as usize)
+                            && own.insert(pair(owner, *number))
+                        {
+                            count(owner);
+                        }
+                    }
+                    *pairs = Pairs::OfEach(own);
+                }
                 for (group, identifier) in tables.identifiers.iter() {
                     let owner = owner_of(group);
                     if own.identifiers.insert(owner, identifier) {

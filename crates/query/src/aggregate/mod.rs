@@ -212,11 +212,11 @@ impl Function {
         self == Function::COUNT_DISTINCT
     }
 
-    /// Its state, where all events are one group and there may be keys of its argument that outlive the query.
-    pub(crate) fn state_with(self, kept: Option<Arc<KeptKeys>>) -> State {
+    /// Its state, where there may be keys of its argument that outlive the query, and all events may be one group.
+    pub(crate) fn state_with(self, kept: Option<Arc<KeptKeys>>, is_one_group: bool) -> State {
         match (self, kept) {
             (Function::CountDistinct(_), Some(kept)) => {
-                State::CountDistinct(count_distinct::DistinctCounts::of_one_group(kept))
+                State::CountDistinct(count_distinct::DistinctCounts::with(kept, is_one_group))
             }
             (of, _) => of.state(),
         }

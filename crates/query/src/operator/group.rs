@@ -53,7 +53,7 @@ impl<'p> Groups<'p> {
             grouping,
             tables: GroupKeys::new(&keys, &kept.keys),
             keys,
-            states: States::new(&grouping.aggregates, &arguments, &kept.arguments),
+            states: States::new(grouping, &arguments, &kept.arguments),
             arguments,
             groups: Pages::default(),
             latest: (0, 0),

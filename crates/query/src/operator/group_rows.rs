@@ -68,17 +68,20 @@ impl ClosedGroups {
                 }
                 if sorter.may_pass_over() {
                     let mut others = sorted_by.iter();
+                    let mut is_passed_over = None;
                     if let Some(by) = others.next() {
                         by.reads.iter().for_each(|at| values.make(*at, number, group, states, tables));
-                        if sorter.passes_over_first(&by.value(&values.values, control)?) {
-                            continue;
-                        }
+                        is_passed_over =
+                            by.tell(&values.values, control, |first| sorter.passes_over_first(first))?;
                     }
-                    let reads = others.flat_map(|by| &by.reads);
-                    reads.for_each(|at| values.make(*at, number, group, states, tables));
-                    let of: Result<Vec<Value<'_>>, ExecError> =
-                        sorted_by.iter().map(|by| by.value(&values.values, control)).collect();
-                    if sorter.passes_over(&of?) {
+                    if is_passed_over.is_none() {
+                        let reads = others.flat_map(|by| &by.reads);
+                        reads.for_each(|at| values.make(*at, number, group, states, tables));
+                        let of = sorted_by.iter().map(|by| by.value(&values.values, control));
+                        let of: Vec<Value<'_>> = of.collect::<Result<_, ExecError>>()?;
+                        is_passed_over = Some(sorter.passes_over(&of));
+                    }
+                    if is_passed_over == Some(true) {
                         continue;
                     }
                 }
@@ -239,6 +242,19 @@ enum Of<'g> {
 }
 
 impl SortedBy<'_> {
+    /// What is told of the value of a group, as [`value`](Self::value) has it.
+    fn tell<T>(
+        &self,
+        values: &[Value<'_>],
+        control: &Control,
+        told: impl FnOnce(&Value<'_>) -> T,
+    ) -> Result<T, ExecError> {
+        match self.of {
+            Of::Value(at) if let Some(value) = values.get(at) => Ok(told(value)),
+            Of::Value(_) | Of::Cell(_) => self.value(values, control).map(|value| told(&value)),
+        }
+    }
+
     /// The value of a group, of which those that it is told by are made.
     fn value<'v>(&'v self, values: &'v [Value<'v>], control: &'v Control) -> Result<Value<'v>, ExecError> {
         match self.of {

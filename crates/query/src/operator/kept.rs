@@ -7,7 +7,7 @@ use crate::plan::{Aggregate, Grouping, Key};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// For each key of a grouping, and for each of its aggregates that tells the values of all events apart, the keys that outlive the query: none where they are asked for the first time, or the
+/// For each key of a grouping, and for each of its aggregates that tells values apart, the keys that outlive the query: none where they are asked for the first time, or the
 /// values are no column of blocks.
 #[derive(Default)]
 pub(crate) struct KeptOf {
@@ -30,9 +30,8 @@ impl KeptOf {
             Key::Expr { .. } | Key::Time(_) => None,
         });
         let keys = keys.collect();
-        let are_of_all = grouping.keys.is_empty();
         let arguments = grouping.aggregates.iter().map(|Aggregate { function, argument, .. }| {
-            if are_of_all && function.counts_distinct() { asking.ask(argument) } else { None }
+            if function.counts_distinct() { asking.ask(argument) } else { None }
         });
         KeptOf { keys, arguments: arguments.collect() }
     }

@@ -12,6 +12,7 @@ use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::Sort;
 use crate::value::{Value, order};
+use std::cmp::Ordering;
 
 /// Takes rows in, and sorts them once all are there.
 pub(crate) struct Sorter<'p> {
@@ -109,12 +110,17 @@ impl<'p> Sorter<'p> {
         self.last.is_some()
     }
 
-    /// Passes over a row that has this first value to be sorted by, if no such row is wanted any more.
-    pub(super) fn passes_over_first(&mut self, first: &Value<'_>) -> bool {
-        let (Some(last), Some(by)) = (&self.last, self.sort.first()) else { return false };
-        let Beginning { kind, bytes, .. } = Beginning::of(first, by);
-        let is_behind = (kind, bytes) > last.row.key();
-        self.taken += u64::from(is_behind);
+    /// Whether a row that has this first value to be sorted by is passed over, as no such row is wanted any more; none where that takes more to tell.
+    pub(super) fn passes_over_first(&mut self, first: &Value<'_>) -> Option<bool> {
+        let (last, by) = self.last.as_ref().zip(self.sort.first())?;
+        let Beginning { kind, bytes, is_whole } = Beginning::of(first, by);
+        let is_behind = match (kind, bytes).cmp(&last.row.key()) {
+            Ordering::Less => Some(false),
+            Ordering::Greater => Some(true),
+            // Of equal rows the first counts.
+            Ordering::Equal => (self.sort.len() == 1 && is_whole && last.row.is_whole()).then_some(true),
+        };
+        self.taken += u64::from(is_behind == Some(true));
         is_behind
     }
 

@@ -44,6 +44,11 @@ impl Ranked {
         (self.page, self.row) = (id.page, id.row);
     }
 
+    /// Whether another row of this [key](Self::key) that is so too has an equal first value.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
     /// What rows are compared by first.
     pub(super) fn key(&self) -> (u8, u64) {
         (self.kind, self.bytes)

@@ -3,7 +3,7 @@
 use crate::aggregate::{Accumulators, Function, Groups, Known, State};
 use crate::chunk::{Chunk, Order};
 use crate::key_numbers::KeptKeys;
-use crate::plan::Aggregate;
+use crate::plan::Grouping;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ pub(super) struct States {
 
 impl States {
     /// No values yet. `columns` are those of the arguments, `kept` their keys that outlive the query.
-    pub(super) fn new(aggregates: &[Aggregate], columns: &[usize], kept: &[Option<Arc<KeptKeys>>]) -> States {
+    pub(super) fn new(grouping: &Grouping, columns: &[usize], kept: &[Option<Arc<KeptKeys>>]) -> States {
+        let Grouping { keys, aggregates, .. } = grouping;
         let functions: Vec<Function> = aggregates.iter().map(|aggregate| aggregate.function).collect();
         let mut states = States { functions, all: Vec::new(), owners: Vec::new(), places: Vec::new() };
         for (at, function) in states.functions.iter().enumerate() {
@@ -30,7 +31,8 @@ impl States {
             };
             let place = states.owners.iter().position(is_told).unwrap_or_else(|| {
                 states.owners.push(at);
-                states.all.push(function.state_with(kept.get(at).cloned().flatten()));
+                let kept = kept.get(at).cloned().flatten();
+                states.all.push(function.state_with(kept, keys.is_empty()));
                 states.all.len() - 1
             });
             states.places.push(place);

@@ -103,6 +103,20 @@ fn check(rows: &[Row], sort: &[Sort], limit: Option<u64>) {
     assert_eq!(sorter.taken(), rows.len() as u64);
     assert_eq!(given(sorter.finish(&control).expect("time enough")), expected);
 
+    // As groups are, of which no more is made than it takes to tell.
+    let mut sorter = Sorter::new(sort, limit, 3);
+    for row in rows {
+        let values = values(row);
+        let sorted_by: Vec<Value<'_>> =
+            sort.iter().filter_map(|by| values.get(by.column)).map(Value::reborrow).collect();
+        let told = sorter.passes_over_first(&sorted_by[0]);
+        if !told.unwrap_or_else(|| sorter.passes_over(&sorted_by)) {
+            sorter.take_values(&values, &control).expect("memory enough");
+        }
+    }
+    assert_eq!(sorter.taken(), rows.len() as u64);
+    assert_eq!(given(sorter.finish(&control).expect("time enough")), expected);
+
     let mut sorter = Sorter::new(sort, limit, 3);
     for rows in rows.chunks(7) {
         let mut columns = Columns::of_values(3);

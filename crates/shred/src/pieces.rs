@@ -126,10 +126,8 @@ impl TextPieces {
         }
         let count = rows.map_or(self.len(), <[u32]>::len);
         let mut ends = Vec::with_capacity(count);
-        let mut writer =
-            Writer { columns: &self.columns, cursors: vec![0; self.columns.len()], steps: self.bytes_max };
+        let mut writer = Writer::of(self);
         let mut out = Output::new(self.bytes_max);
-        let root = self.columns.len().saturating_sub(1);
         let mut wanted = rows.map(|rows| rows.iter().copied().peekable());
         for (row, code) in (0u32..).zip(&self.codes) {
             if ends.len() == count {
@@ -142,20 +140,14 @@ impl TextPieces {
             };
             for _ in 0..times {
                 if let Some(nth) = way.text {
-                    let place = writer.cursors[root].saturating_add(nth);
-                    out.push(b"\"")?;
-                    writer.write(root, place as usize, &mut out)?;
-                    out.push(b"\"")?;
+                    writer.write_json(nth, &mut out)?;
                 }
                 ends.push(out.len() as u32);
                 if ends.len() == SAMPLE {
                     out.make_room(out.len() / SAMPLE * count / 8 * 9);
                 }
             }
-            for (column, count) in &way.moves {
-                let cursor = writer.cursors.get_mut(*column as usize).ok_or(MISSING_VALUE)?;
-                *cursor = cursor.saturating_add(*count);
-            }
+            writer.move_on(way)?;
         }
         // Rows that there are not have none.
         ends.resize(count, out.len() as u32);
@@ -185,8 +177,8 @@ const SAMPLE: usize = 256;
 
 const TOO_LONG: DecodeError = malformed("its documents are longer than it says");
 
-/// Puts texts together.
-struct Writer<'p> {
+/// Puts texts together, event by event.
+pub(crate) struct Writer<'p> {
     columns: &'p [PlacedColumn],
     /// The first value that the event has of each column.
     cursors: Vec<u32>,
@@ -195,6 +187,41 @@ struct Writer<'p> {
 }
 
 impl Writer<'_> {
+    /// At the first event.
+    pub(crate) fn of(pieces: &TextPieces) -> Writer<'_> {
+        let TextPieces { columns, bytes_max, .. } = pieces;
+        Writer { columns, cursors: vec![0; columns.len()], steps: *bytes_max }
+    }
+
+    /// The first value that the event has of each column.
+    pub(crate) fn cursors(&self) -> &[u32] {
+        &self.cursors
+    }
+
+    /// Where one of the texts that the event has stands in the last column.
+    #[inline]
+    pub(crate) fn place(&self, nth: u32) -> u32 {
+        self.cursors.last().map_or(0, |first| first.saturating_add(nth))
+    }
+
+    /// Appends one of the texts that the event has, as JSON.
+    #[inline]
+    pub(crate) fn write_json(&mut self, nth: u32, out: &mut Output) -> Result<(), DecodeError> {
+        out.push_byte(b'"')?;
+        self.write(self.columns.len().saturating_sub(1), self.place(nth) as usize, out)?;
+        out.push_byte(b'"')
+    }
+
+    /// Goes on to the next event.
+    #[inline]
+    pub(crate) fn move_on(&mut self, way: &Way) -> Result<(), DecodeError> {
+        for (column, count) in &way.moves {
+            let cursor = self.cursors.get_mut(*column as usize).ok_or(MISSING_VALUE)?;
+            *cursor = cursor.saturating_add(*count);
+        }
+        Ok(())
+    }
+
     /// Appends a text. It is no deeper in templates than a directory lets them be.
     fn write(&mut self, column: usize, place: usize, out: &mut Output) -> Result<(), DecodeError> {
         let columns = self.columns;

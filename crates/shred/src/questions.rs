@@ -180,6 +180,22 @@ mod found {
 /// A text may begin in the middle of an escape, which is no longer than this.
 const ESCAPE_BYTES: usize = 6;
 
+/// Whether a byte may stand in an escape, but for its first.
+fn is_of_escape(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || b"\"\\/nrtu".contains(&byte)
+}
+
+/// Whether what stands at the end of a literal surely does not begin within an escape.
+fn begins_in_no_escape(literal: &[u8], end: &[u8]) -> bool {
+    let before = literal.get(..literal.len() - end.len()).unwrap_or_default();
+    let near = before.get(before.len().saturating_sub(ESCAPE_BYTES - 1)..).unwrap_or_default();
+    // What is none of an escape keeps one before it from reaching further.
+    let from = near.iter().rposition(|byte| !is_of_escape(*byte));
+    let is_apart = from.is_some() || near.len() + 1 == ESCAPE_BYTES;
+    let behind = near.get(from.map_or(0, |from| from + 1)..).unwrap_or_default();
+    end.first().is_some_and(|first| !is_of_escape(*first)) || is_apart && !behind.contains(&b'\\')
+}
+
 impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
     fn of_text(&self, text: &[u8]) -> u8 {
         let bit = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
@@ -290,7 +306,7 @@ impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
             || within.ends() && !ends
             || within == Within::Whole && template.end > wanted.len();
         let is_it = within == Within::Start && first.len() >= wanted.len()
-            || within == Within::End && last.len() >= wanted.len() + ESCAPE_BYTES && !last.contains(&b'\\');
+            || within == Within::End && last.len() >= wanted.len() && begins_in_no_escape(last, wanted);
         match (is_other, is_it) {
             (true, _) => Some(0),
             (false, true) => Some(found::SURE),
@@ -384,6 +400,33 @@ fn decimal_digits(number: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_begins_in_no_escape_where_what_stands_before_it_is_none() {
+        for (literal, end, is_sure) in [
+            (" ms", "ms", true),
+            ("ms", "ms", true),
+            ("d", "d", false),
+            (" d", "d", true),
+            (" abcd", "d", true),
+            ("abcd", "d", false),
+            ("00abcd", "d", true),
+            (r" \u00e4", "4", false),
+            (r"\u00e4", "00e4", false),
+            (r" \n", "n", false),
+            (r" \\n", "n", false),
+            (r" \", r"\", true),
+            (r"\\", r"\", false),
+            (r"\u00e4 n", "n", true),
+            ("än", "n", true),
+        ] {
+            assert_eq!(
+                begins_in_no_escape(literal.as_bytes(), end.as_bytes()),
+                is_sure,
+                "{end} in {literal}"
+            );
+        }
+    }
 
     #[test]
     fn digits_are_counted_as_numbers_are_spelled() {

@@ -2,7 +2,9 @@
 //!
 //! To make texts of a whole column at a time is quicker than one by one, and what puts documents together has but one kind of value.
 
+use foldhash::fast::RandomState;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::encoding::dictionary::Coded;
 use crate::encoding::fraction::{Decimals, Scales};
@@ -31,6 +33,72 @@ enum Places {
     Coded { bounds: Vec<u32>, codes: Vec<u32> },
     /// Nowhere: they are the texts of these numbers, made when they are taken.
     Numbers(Decimals),
+}
+
+/// A number for each value. Those of different texts differ; those of equal ones are the same but where hardly any are.
+pub(crate) enum Numbered<'s> {
+    Codes {
+        codes: Cow<'s, [u32]>,
+        count: u64,
+    },
+    /// How much greater each number is than the least.
+    Above {
+        least: i64,
+        decimals: &'s Decimals,
+        count: u64,
+    },
+}
+
+/// So many texts tell whether they repeat.
+const PROBE: usize = 1024;
+
+/// Where more of the texts are distinct, as identifiers are, each gets a number of its own.
+const DISTINCT_SHARE: (usize, usize) = (15, 16);
+
+/// There are fewer scales than this.
+const SCALES: u64 = 1 << u8::BITS;
+
+impl Numbered<'_> {
+    /// All numbers are less.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Numbered::Codes { count, .. } | Numbered::Above { count, .. } => *count,
+        }
+    }
+
+    /// The number of a value.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<u64> {
+        match self {
+            Numbered::Codes { codes, .. } => codes.get(index).map(|code| u64::from(*code)),
+            Numbered::Above { least, decimals, .. } => {
+                let above = decimals.mantissas.get(index)?.wrapping_sub(*least).cast_unsigned();
+                match &decimals.scales {
+                    Scales::Fixed(_) | Scales::Trimmed(_) => Some(above),
+                    Scales::Each(scales) => Some(above * SCALES + u64::from(*scales.get(index)?)),
+                }
+            }
+        }
+    }
+
+    /// Those of texts.
+    fn of_texts<'t>(texts: impl Iterator<Item = &'t [u8]>) -> Numbered<'static> {
+        let mut codes = Vec::with_capacity(texts.size_hint().0);
+        let mut known: Option<HashMap<&[u8], u32, RandomState>> = Some(HashMap::default());
+        let mut next = 0;
+        for text in texts {
+            let code = match &mut known {
+                Some(known) => *known.entry(text).or_insert(next),
+                None => next,
+            };
+            next += u32::from(code == next);
+            codes.push(code);
+            if codes.len() == PROBE && next as usize * DISTINCT_SHARE.1 > PROBE * DISTINCT_SHARE.0 {
+                known = None;
+            }
+        }
+        Numbered::Codes { codes: Cow::Owned(codes), count: u64::from(next) }
+    }
 }
 
 /// What values come to.
@@ -223,6 +291,25 @@ impl<'f> Spans<'f> {
                 .filter_map(|index| decimals.plain(index))
                 .map(of_number)
                 .collect(),
+        })
+    }
+
+    /// Their numbers; none where they lie too far apart. Takes time linear in the values, and in their bytes where each has its own.
+    pub(crate) fn numbered(&self) -> Option<Numbered<'_>> {
+        Some(match &self.places {
+            Places::Bounds(_) | Places::Every { .. } => {
+                Numbered::of_texts((0..self.len()).map(|index| self.get(index).unwrap_or_default()))
+            }
+            Places::Coded { bounds, codes } => {
+                Numbered::Codes { codes: Cow::Borrowed(codes), count: bounds.len() as u64 }
+            }
+            Places::Numbers(decimals) => {
+                let mantissas = || decimals.mantissas.iter().copied();
+                let (least, greatest) = (mantissas().min().unwrap_or(0), mantissas().max().unwrap_or(0));
+                let scales = if let Scales::Each(_) = decimals.scales { SCALES } else { 1 };
+                let count = greatest.abs_diff(least).checked_add(1)?.checked_mul(scales)?;
+                Numbered::Above { least, decimals, count }
+            }
         })
     }
 

@@ -168,6 +168,12 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
             for (told, text) in told.iter_mut().zip(texts.iter()) {
                 *told = text.to_vec();
             }
+            if let Some(coded) = pieces.coded().expect("is what was written") {
+                assert_eq!(coded.codes.len(), events);
+                for (row, text) in told.iter().enumerate() {
+                    assert_eq!(coded.get(row), Some(text.as_slice()));
+                }
+            }
             ask_pieces(pieces, &told);
         }
         AtPath::Numbers(numbers) => tell_numbers(numbers, &mut told),

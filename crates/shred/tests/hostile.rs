@@ -94,6 +94,8 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
         if let Ok(AtPath::Pieces(pieces)) = &all {
             let texts = pieces.texts(None);
             assert!(documents.is_err() || texts.is_ok(), "{keys:?}: {texts:?}");
+            let coded = pieces.coded();
+            assert!(documents.is_err() || coded.is_ok(), "{keys:?}: {coded:?}");
             assert_eq!(pieces.lengths().len(), group.events());
             let find = |text: &[u8]| text.windows(2).any(|part| part == b"/1");
             assert_eq!(

@@ -34,7 +34,23 @@ impl PieceColumn {
 
     /// The texts of all rows.
     pub(crate) fn coded(&self) -> &Coded {
-        self.coded.get_or_init(|| Coded::of_texts(self.put_together(None)))
+        self.coded.get_or_init(|| match self.pieces.coded() {
+            Ok(Some(coded)) => Coded::new(Some(coded.codes), Arc::new(coded.entries.into())),
+            // Whatever keeps them from being told apart by their pieces keeps them from being put together, too.
+            Ok(None) | Err(_) => Coded::of_texts(self.put_together(None)),
+        })
+    }
+
+    /// Whether most texts are told by their [beginnings](TextPieces::beginnings).
+    pub(crate) fn have_beginnings(&self, tells: impl Fn(&[u8]) -> bool) -> bool {
+        self.pieces.have_beginnings(tells)
+    }
+
+    /// Texts that come to the same where their beginnings tell what is asked of them; none where these tell little.
+    pub(crate) fn beginnings(&self, tells: impl Fn(&[u8]) -> bool) -> Option<Coded> {
+        // What cannot be put together is told when all are.
+        let coded = self.pieces.beginnings(tells).ok()??;
+        Some(Coded::new(Some(coded.codes), Arc::new(coded.entries.into())))
     }
 
     /// The same, if they were put together.

@@ -24,6 +24,20 @@ pub(super) const PARTS_MAX: usize = 64;
 const PROBE: usize = 1024;
 
 impl<'b> Evaluator<'b> {
+    /// Whether the values of an expression had better be told for all rows, if they are asked for of so many: few are evaluated one by one.
+    pub(super) fn is_worthwhile(&self, expr: &Expr, rows: usize) -> bool {
+        let are_many = self.are_many(rows);
+        // How long texts are that come in pieces, and what their beginnings tell, is told without putting them together.
+        if self.is_mapped(expr) || are_many && self.numbers(expr).is_some() {
+            return are_many;
+        }
+        match self.entries(expr) {
+            // One entry may be that of rows that have none.
+            Some((_, coded)) => coded.dictionary.len() <= rows + 1,
+            None => are_many,
+        }
+    }
+
     /// The values of an expression for all rows; none where they had better be made row by row, or one of them fails, which may be that of a row
     /// that does not pass.
     pub(super) fn computed(&self, expr: &Expr) -> Option<Arc<PathColumn>> {

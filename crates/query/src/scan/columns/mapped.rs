@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What functions of strings make of one text.
-enum Mapping<'e> {
+pub(super) enum Mapping<'e> {
     Text(TextOf<'e>),
     Number(NumberOf<'e>),
 }
@@ -336,13 +336,27 @@ impl Evaluator<'_> {
     /// The column that functions of strings make of one of texts, entry by entry; none for another expression, or where one fails for an entry, which
     /// may be that of a row that does not pass.
     pub(super) fn mapped(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let (coded, made) = self.mapped_entries(expr)?;
+        let mapping = self.mapping(expr)?;
+        let slot = self.only(expr)??;
+        let coded = self.column(slot)?.texts()?;
+        let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
         Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, made))))
     }
 
     /// The same, where parts of texts that do not repeat, and do so themselves, have entries that rows share.
     pub(super) fn mapped_and_shared(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let (coded, made) = self.mapped_entries(expr)?;
+        let mapping = self.mapping(expr)?;
+        let slot = self.only(expr)??;
+        let column = self.column(slot)?;
+        let beginnings = match &**column {
+            PathColumn::Pieces(column) => column.beginnings(|beginning| mapping.is_told_by(beginning)),
+            _ => None,
+        };
+        let coded = match &beginnings {
+            Some(beginnings) => beginnings,
+            None => column.texts()?,
+        };
+        let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
         let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
         Some(Arc::new(PathColumn::Coded(made)))
     }
@@ -365,10 +379,17 @@ impl Evaluator<'_> {
     /// are not, or where bytes do not tell one.
     pub(super) fn mapped_numbers(&self, expr: &Expr) -> Option<Reckoned> {
         let Mapping::Number(number) = self.mapping(expr)? else { return None };
-        let coded = self.column(self.only(expr)??)?.texts().filter(|coded| coded.codes().is_none())?;
-        if !number.is_of_stored() {
+        let column = self.column(self.only(expr)??)?;
+        let have_beginnings = match &**column {
+            PathColumn::Pieces(column) => {
+                column.have_beginnings(|beginning| number.told_by(beginning).is_some())
+            }
+            _ => false,
+        };
+        if have_beginnings || !number.is_of_stored() {
             return None;
         }
+        let coded = column.texts().filter(|coded| coded.codes().is_none())?;
         let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(coded.dictionary.len()));
         for row in 0..coded.dictionary.len() as u32 {
             if row.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err() {
@@ -387,10 +408,13 @@ impl Evaluator<'_> {
         Some(Reckoned::computed(rows, values, 0))
     }
 
-    fn mapped_entries(&self, expr: &Expr) -> Option<(&Coded, Dictionary)> {
-        let mapping = self.mapping(expr)?;
-        let slot = self.only(expr)??;
-        let coded = self.column(slot)?.texts()?;
+    /// What functions of strings make of each entry.
+    fn mapped_entries(
+        &self,
+        expr: &Expr,
+        mapping: &Mapping<'_>,
+        (slot, coded): (usize, &Coded),
+    ) -> Option<Dictionary> {
         let dictionary = &coded.dictionary;
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
@@ -411,7 +435,7 @@ impl Evaluator<'_> {
         if !others.is_empty() {
             made = self.and_evaluated(expr, (slot, coded), &others, &made)?;
         }
-        Some((coded, made))
+        Some(made)
     }
 
     /// The same with the values of entries that are evaluated, in whose places nothing stands.

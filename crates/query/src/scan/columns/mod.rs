@@ -4,6 +4,7 @@ mod arithmetic;
 mod arrays;
 mod beginning;
 mod best;
+mod by_beginning;
 mod choice;
 mod clock;
 mod compile;
@@ -401,13 +402,9 @@ fn values(
             Some((Reckoned::Constant { .. }, _)) | None => {}
         }
     }
-    // Few rows are evaluated one by one.
-    let is_worthwhile = match evaluator.entries(&output.expr) {
-        // One entry may be that of rows that have none.
-        Some((_, coded)) if !evaluator.is_mapped(&output.expr) => coded.dictionary.len() <= rows.len() + 1,
-        Some(_) | None => evaluator.are_many(rows.len()),
-    };
-    if is_worthwhile && let Some(column) = evaluator.computed(&output.expr) {
+    if evaluator.is_worthwhile(&output.expr, rows.len())
+        && let Some(column) = evaluator.computed(&output.expr)
+    {
         *made_bytes += column.held_bytes();
         return Ok(Some(of_column(column, output.form, rows, evaluator.rows())));
     }

@@ -586,6 +586,10 @@ impl Sought<'_> {
         let mut open = Vec::new();
         let are_told = self.is_told_by_marks() && dictionary.is_plain();
         for (entry, mark) in (0..).zip(marks) {
+            // What is not marked, or no string, passes only where others than such strings are wanted.
+            if !*mark && !negated {
+                continue;
+            }
             let text = dictionary.get(entry);
             let is_in = match text.first() {
                 Some(b'"') if !*mark || are_told => Some(*mark),

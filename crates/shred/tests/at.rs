@@ -136,12 +136,26 @@ fn assert_searched(pieces: &TextPieces, known: &[Vec<u8>], part: &[u8], (within,
             Holds::No => assert!(!text.is_empty() && !is_in, "{}", why()),
             // A part of an escape is none of a text; what begins like it, or is all of it, has its escapes too.
             Holds::Yes => {
-                let may_be_escaped = matches!(within, Within::Start | Within::Whole);
-                assert!(is_in && (may_be_escaped || !text.contains(&b'\\')), "{}", why());
+                let is_whole = match within {
+                    Within::Anywhere => !text.contains(&b'\\'),
+                    Within::Start | Within::Whole => true,
+                    Within::End => characters(&inner).any(|at| at + wanted.len() == inner.len()),
+                };
+                assert!(is_in && is_whole, "{}", why());
             }
             Holds::Untold => assert!(!text.is_empty(), "{}", why()),
         }
     }
+}
+
+/// Where the characters of a stored string begin, an escape being one.
+fn characters(inner: &[u8]) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(0), |at| match inner.get(*at..)? {
+        [b'\\', b'u', ..] => Some(at + r"\u0000".len()),
+        [b'\\', ..] => Some(at + r"\n".len()),
+        [_, ..] => Some(at + 1),
+        [] => None,
+    })
 }
 
 /// What a group has at a path, for each row, as JSON text; none where columns cannot tell.

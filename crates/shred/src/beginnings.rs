@@ -4,7 +4,7 @@ use crate::encoding::dictionary::Coded;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
 use crate::output::{Output, Sink};
-use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedTemplate, PlacedTemplates, TextPieces, Writer};
+use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedTemplate, PlacedTemplates, TextPieces};
 
 impl PlacedTemplate {
     /// What stands at the start of its texts, as far as that is ASCII without escapes; none where nothing is asked of it, as no text has it, or that does
@@ -57,11 +57,9 @@ impl TextPieces {
                 }
             });
         }
-        let mut writer = Writer::of(self);
         let mut codes = Vec::with_capacity(self.len());
-        for code in &self.codes {
-            let way = self.ways.get(usize::from(*code)).ok_or(MISSING_VALUE)?;
-            codes.push(match way.text {
+        self.each_text(|writer, text| {
+            codes.push(match text {
                 None => 0,
                 Some(nth) => {
                     let (template, _) = root.texts.get(writer.place(nth) as usize).ok_or(MISSING_VALUE)?;
@@ -75,15 +73,15 @@ impl TextPieces {
                     }
                 }
             });
-            writer.move_on(way)?;
-        }
+            Ok(())
+        })?;
         Ok(Some(Coded { entries: Texts::of_parts(ends, out.into_bytes()), codes }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{AtPath, Event, Group, encode};
+    use crate::distinct::tests::pieces;
 
     #[test]
     fn a_beginning_stands_for_texts_that_it_tells_and_others_are_whole() {
@@ -94,15 +92,7 @@ mod tests {
             _ => format!(r#"{{"n":{n},"m":"order {n} was sent"}}"#),
         };
         let documents: Vec<String> = (0..500).map(document).collect();
-        let events: Vec<Event<'_>> = documents
-            .iter()
-            .map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() })
-            .collect();
-        let encoded = encode(&events).unwrap();
-        let group = Group::open(&encoded.directory).unwrap();
-        let AtPath::Pieces(pieces) = group.read(&encoded.frames).at(&["m"]).unwrap() else {
-            panic!("texts by template");
-        };
+        let pieces = pieces(&documents, "m").unwrap();
         let texts = pieces.texts(None).unwrap();
         let tells = |beginning: &[u8]| beginning.len() >= 3;
         let told = pieces.beginnings(tells).unwrap().unwrap();

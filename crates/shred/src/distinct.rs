@@ -4,7 +4,7 @@ use crate::encoding::dictionary::Coded;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
 use crate::output::{Output, Sink};
-use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedHole, PlacedTemplate, TextPieces, Writer};
+use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedHole, PlacedTemplate, TextPieces};
 use crate::spans::Numbered;
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, HashSet};
@@ -96,15 +96,13 @@ impl TextPieces {
         let Some(bytes) = self.repeat_at_first()? else { return Ok(None) };
         let entries = root.templates.iter().map(|template| Entries::of(template, &self.columns));
         let Some(mut by_template) = entries.collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let mut writer = Writer::of(self);
         let mut out = Output::new(self.bytes_max);
         out.make_room(bytes);
         let (mut codes, mut ends) = (Vec::with_capacity(self.len()), Vec::new());
         let mut missing = UNKNOWN;
-        for code in &self.codes {
-            let way = self.ways.get(usize::from(*code)).ok_or(MISSING_VALUE)?;
+        self.each_text(|writer, text| {
             let next = ends.len() as u32;
-            let entry = match way.text {
+            let entry = match text {
                 None if missing != UNKNOWN => missing,
                 None => {
                     missing = next;
@@ -125,8 +123,8 @@ impl TextPieces {
                 ends.push(out.len() as u32);
             }
             codes.push(entry);
-            writer.move_on(way)?;
-        }
+            Ok(())
+        })?;
         let mut bytes = out.into_bytes();
         bytes.shrink_to_fit();
         Ok(Some(Coded { entries: Texts::of_parts(ends, bytes), codes }))
@@ -138,17 +136,19 @@ impl TextPieces {
         let texts = self.texts(Some(&rows))?;
         let distinct: HashSet<&[u8], RandomState> = texts.iter().collect();
         let bytes: usize = distinct.iter().map(|text| text.len()).sum();
+        // Of very few rows all may differ.
         let do_repeat = distinct.len() * 2 <= rows.len() + 8;
         Ok(do_repeat.then(|| bytes / rows.len().max(1) * self.len()))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use crate::{AtPath, Coded, Event, Group, TextPieces, encode};
     use std::collections::HashSet;
 
-    fn pieces(documents: &[String], key: &str) -> Option<TextPieces> {
+    /// The texts of documents at a key, where they are kept by template.
+    pub(crate) fn pieces(documents: &[String], key: &str) -> Option<TextPieces> {
         let events: Vec<Event<'_>> = documents
             .iter()
             .map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() })

@@ -10,6 +10,17 @@ pub(crate) struct Plain {
     pub(crate) scale: u8,
 }
 
+/// The powers of ten that 64 bits hold.
+pub(crate) const POWERS: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut n = 1;
+    while n < 20 {
+        powers[n] = powers[n - 1] * 10;
+        n += 1;
+    }
+    powers
+};
+
 /// So many digits fit a mantissa, whatever they are.
 pub(crate) const DIGITS_MAX: usize = 18;
 

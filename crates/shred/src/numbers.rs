@@ -7,7 +7,7 @@ use crate::encoding::fraction::Scales;
 use crate::encoding::simple::{Simple, Values};
 use crate::error::{DecodeError, NO_COLUMN, TOO_FEW, malformed};
 use crate::group::GroupReader;
-use crate::number::{self, Plain};
+use crate::number::{self, POWERS, Plain};
 use crate::shape::Leaf;
 use crate::sites::{Site, Sites};
 use crate::stride::{Standing, Strides};
@@ -189,7 +189,7 @@ impl Scales {
 
     /// Gives mantissas so many digits after the point; none where one is too large for that.
     fn raise(&self, mantissas: &mut [i64], scale: u8) -> Option<()> {
-        let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
+        let power = |own: u8| power_of_ten(scale.checked_sub(own)?);
         match self {
             Scales::Fixed(own) | Scales::Trimmed(own) => multiply(mantissas, power(*own)?),
             Scales::Each(scales) => {
@@ -200,6 +200,12 @@ impl Scales {
             }
         }
     }
+}
+
+/// A power of ten; none where 63 bits do not hold it.
+#[inline]
+fn power_of_ten(exponent: u8) -> Option<i64> {
+    i64::try_from(*POWERS.get(usize::from(exponent))?).ok()
 }
 
 /// Multiplies numbers by a power of ten; none where one becomes too large.
@@ -268,7 +274,7 @@ impl Numbers {
             2 => value / 100,
             3 => value / 1_000,
             4 => value / 10_000,
-            more => value / POWERS.get(usize::from(more)).copied().unwrap_or(1),
+            more => value / power_of_ten(more).unwrap_or(1),
         };
         Some((mantissa, scale))
     }
@@ -286,14 +292,3 @@ fn shortest(mut mantissa: i64, mut scale: u8) -> (i64, u8) {
     }
     (mantissa, scale)
 }
-
-/// The powers of ten.
-const POWERS: [i64; 19] = {
-    let mut powers = [1; 19];
-    let mut n = 1;
-    while n < 19 {
-        powers[n] = powers[n - 1] * 10;
-        n += 1;
-    }
-    powers
-};

@@ -156,6 +156,21 @@ impl TextPieces {
         Ok(Texts::of_parts(ends, bytes))
     }
 
+    /// Calls for each row, in their order, with what puts texts together at its event, and with which of that event's texts the row has.
+    #[inline(always)]
+    pub(crate) fn each_text<'p>(
+        &'p self,
+        mut call: impl FnMut(&mut Writer<'p>, Option<u32>) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        let mut writer = Writer::of(self);
+        for code in &self.codes {
+            let way = self.ways.get(usize::from(*code)).ok_or(MISSING_VALUE)?;
+            call(&mut writer, way.text)?;
+            writer.move_on(way)?;
+        }
+        Ok(())
+    }
+
     /// The texts of rows that are not in ascending order.
     fn texts_in_order_of(&self, rows: &[u32]) -> Result<Texts<'static>, DecodeError> {
         let mut ascending = rows.to_vec();

@@ -1,7 +1,7 @@
 //! How long texts by template are, and whether something stands in them: what their pieces tell of it.
 
 use crate::asked::{Answers, Hole, Meets, Question};
-use crate::number::{self, Plain};
+use crate::number::{self, POWERS, Plain};
 use crate::pieces::{PlacedTemplate, TextPieces};
 use crate::spans::{Mapped, Spans};
 use std::convert::Infallible;
@@ -383,15 +383,6 @@ impl Plain {
 
 /// How many decimal digits a number has.
 fn decimal_digits(number: u64) -> u32 {
-    const POWERS: [u64; 20] = {
-        let mut powers = [1; 20];
-        let mut n = 1;
-        while n < 20 {
-            powers[n] = powers[n - 1] * 10;
-            n += 1;
-        }
-        powers
-    };
     // 1233 / 4096 is the logarithm of 2, near enough for 64 bits: the digits are so many, or one more.
     let least = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
     least + u32::from(POWERS.get(least as usize).is_none_or(|power| (number | 1) >= *power))

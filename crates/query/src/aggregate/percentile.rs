@@ -124,6 +124,9 @@ pub(crate) struct Rankings {
     too_long: u64,
 }
 
+/// Lesser numbers are not told by their estimates.
+const ESTIMATED_MIN: f64 = 1e-9;
+
 impl Rankings {
     fn new(error: f64) -> Rankings {
         let (groups, scratch, few) = (Vec::new(), Vec::new(), Vec::new());
@@ -150,9 +153,7 @@ impl Rankings {
         }
         grown
     }
-}
 
-impl Rankings {
     /// Takes in decimals by their estimates, where these suffice.
     fn add_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals) -> usize {
         let Rankings { groups: ranked, error, .. } = self;
@@ -169,9 +170,6 @@ impl Rankings {
         grown
     }
 }
-
-/// Lesser numbers are not told by their estimates.
-const ESTIMATED_MIN: f64 = 1e-9;
 
 /// The number in the middle, or the mean of the two that are; none without numbers.
 fn median(of: &Ranked) -> Result<Option<Number<'static>>, TooLarge> {

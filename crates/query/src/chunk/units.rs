@@ -1,6 +1,7 @@
 //! Many quotients at once in units of the last place that a decimal has, for sums: a loop without branches that the compiler turns into vectors.
 
 use super::quotient::Quotient;
+use crate::value::WHOLE_POWERS;
 use rust_decimal::Decimal;
 use tamias_simd::{Isa, Task, Vector};
 
@@ -20,7 +21,7 @@ const ONE_APART: f64 = (1u64 << 52) as f64;
 const MISSING_MAX: usize = 5;
 
 /// The greatest whole part that leaves room for 28 digits, for one less, and so on.
-const WHOLE_MAX: [i64; MISSING_MAX + 1] = {
+const WHOLE_MAX_LACKING: [i64; MISSING_MAX + 1] = {
     let mut most = [0; MISSING_MAX + 1];
     let mut nth = 0;
     while nth < most.len() {
@@ -30,17 +31,7 @@ const WHOLE_MAX: [i64; MISSING_MAX + 1] = {
     most
 };
 
-const POWERS: [i64; DIGITS + 1] = {
-    let mut powers = [1; DIGITS + 1];
-    let mut nth = 1;
-    while nth < powers.len() {
-        powers[nth] = 10 * powers[nth - 1];
-        nth += 1;
-    }
-    powers
-};
-
-const HALF: i128 = POWERS[DIGITS] as i128;
+const HALF: i128 = WHOLE_POWERS[DIGITS] as i128;
 
 /// Quotients in three parts, whose sums have room in 64 bits each: before the point, and the digits behind it by fourteen.
 struct Parts {
@@ -133,17 +124,17 @@ fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
     let inverse = 1.0 / binary(by);
     let (whole, rest) = next(of, by, inverse, 1);
     // So many digits a decimal has fewer after the point, for those before it.
-    let (mut power, mut missing, mut is_edge) = (POWERS[DIGITS], 1, false);
+    let (mut power, mut missing, mut is_edge) = (WHOLE_POWERS[DIGITS], 1, false);
     for nth in 0..MISSING_MAX {
-        let is_over = whole > WHOLE_MAX[nth];
+        let is_over = whole > WHOLE_MAX_LACKING[nth];
         // What comes next to the end of significands may have a digit less.
-        is_edge |= whole == WHOLE_MAX[nth];
-        power = if is_over { POWERS[DIGITS - 1 - nth] } else { power };
-        missing = if is_over { POWERS[nth + 1] } else { missing };
+        is_edge |= whole == WHOLE_MAX_LACKING[nth];
+        power = if is_over { WHOLE_POWERS[DIGITS - 1 - nth] } else { power };
+        missing = if is_over { WHOLE_POWERS[nth + 1] } else { missing };
     }
     let are_short = (of | by) >> SHORT_BITS == 0;
-    let is_told = are_short & (whole < WHOLE_MAX[MISSING_MAX]) & !is_edge;
-    let (first, rest) = next(rest, by, inverse, POWERS[DIGITS]);
+    let is_told = are_short & (whole < WHOLE_MAX_LACKING[MISSING_MAX]) & !is_edge;
+    let (first, rest) = next(rest, by, inverse, WHOLE_POWERS[DIGITS]);
     let (second, rest) = next(rest, by, inverse, power);
     let twice = rest.wrapping_mul(2);
     let is_up = (twice > by) | ((twice == by) & (second & 1 == 1));

@@ -98,8 +98,8 @@ impl Pattern {
         charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
         let (bytes, with) = (text.as_bytes(), replacement.spelled.as_bytes());
-        // Where no group is asked for, none is looked for, which is much quicker.
-        if !replacement.has_groups {
+        // Only a dollar asks for a group: without one none is looked for, which is much quicker.
+        if !replacement.has_dollar {
             let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
             return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
         }
@@ -143,15 +143,15 @@ fn replaced<M>(
 #[derive(Clone, Debug)]
 pub(crate) struct Replacement {
     source: String,
-    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`; without groups as it is.
+    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`.
     spelled: String,
-    has_groups: bool,
+    has_dollar: bool,
 }
 
 impl Replacement {
     pub(crate) fn new(text: &str) -> Replacement {
         if !text.contains('$') {
-            return Replacement { source: text.to_owned(), spelled: text.to_owned(), has_groups: false };
+            return Replacement { source: text.to_owned(), spelled: text.to_owned(), has_dollar: false };
         }
         let mut spelled = String::with_capacity(text.len() + 8);
         let mut rest = text;
@@ -170,7 +170,7 @@ impl Replacement {
             }
         }
         spelled.push_str(rest);
-        Replacement { source: text.to_owned(), spelled, has_groups: true }
+        Replacement { source: text.to_owned(), spelled, has_dollar: true }
     }
 
     pub(crate) fn source(&self) -> &str {

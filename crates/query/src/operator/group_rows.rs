@@ -61,29 +61,17 @@ impl ClosedGroups {
             values.begin();
             let is_asked_first = !control.watch.looks_at_answers() && gives_rows.is_none();
             if is_asked_first {
-                // Most groups do not pass `having`, or are told by the first value that they are sorted by where few are wanted.
+                // Most groups do not pass `having`, or are told by the values that they are sorted by where few are wanted.
                 asked.iter().for_each(|at| values.make(*at, number, group, states, tables));
                 if grouping.having.is_some() && !grouping.passes(&mut scope_of(&values.values, control))? {
                     continue;
                 }
-                if sorter.may_pass_over() {
-                    let mut others = sorted_by.iter();
-                    let mut is_passed_over = None;
-                    if let Some(by) = others.next() {
-                        by.reads.iter().for_each(|at| values.make(*at, number, group, states, tables));
-                        is_passed_over =
-                            by.tell(&values.values, control, |first| sorter.passes_over_first(first))?;
-                    }
-                    if is_passed_over.is_none() {
-                        let reads = others.flat_map(|by| &by.reads);
-                        reads.for_each(|at| values.make(*at, number, group, states, tables));
-                        let of = sorted_by.iter().map(|by| by.value(&values.values, control));
-                        let of: Vec<Value<'_>> = of.collect::<Result<_, ExecError>>()?;
-                        is_passed_over = Some(sorter.passes_over(&of));
-                    }
-                    if is_passed_over == Some(true) {
-                        continue;
-                    }
+                let is_passed_over =
+                    passes_over(&mut sorter, &sorted_by, &mut values, control, |values, at| {
+                        values.make(at, number, group, states, tables);
+                    })?;
+                if is_passed_over {
+                    continue;
                 }
             }
             values.make_all(number, group, states, tables);
@@ -225,6 +213,31 @@ impl GroupRows {
         }
         Ok(())
     }
+}
+
+/// Passes over a group whose row is not wanted any more, if it is none, by the values that rows are sorted by. Those behind the first are made only where that does not
+/// tell it.
+fn passes_over<'v>(
+    sorter: &mut Sorter<'_>,
+    sorted_by: &[SortedBy<'_>],
+    values: &mut GroupValues<'v>,
+    control: &Control,
+    mut make: impl FnMut(&mut GroupValues<'v>, usize),
+) -> Result<bool, ExecError> {
+    if !sorter.may_pass_over() {
+        return Ok(false);
+    }
+    if let Some(first) = sorted_by.first() {
+        first.reads.iter().for_each(|at| make(values, *at));
+        let told = first.tell(&values.values, control, |first| sorter.passes_over_first(first))?;
+        if let Some(is_passed_over) = told {
+            return Ok(is_passed_over);
+        }
+    }
+    sorted_by.iter().skip(1).flat_map(|by| &by.reads).for_each(|at| make(values, *at));
+    let of = sorted_by.iter().map(|by| by.value(&values.values, control));
+    let of: Vec<Value<'_>> = of.collect::<Result<_, ExecError>>()?;
+    Ok(sorter.passes_over(&of))
 }
 
 /// What rows are sorted by.

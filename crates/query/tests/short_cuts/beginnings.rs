@@ -47,6 +47,8 @@ fn what_beginnings_tell_of_texts_is_what_whole_texts_come_to() {
         "Substring(m, 0, IndexOf(Concat(Substring(m, 1), '/'), '/') + 1)",
         "Length(m)",
         "Length(Substring(m, 0, 3))",
+        "Substring(Concat('日本語', m), 0, 2)",
+        "IndexOf(Concat('grün ', m), 'G')",
     ] {
         for query in [
             format!("select count(*), min(n) from stream group by {of}"),

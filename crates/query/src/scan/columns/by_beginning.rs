@@ -33,7 +33,8 @@ impl TextOf<'_> {
         }
     }
 
-    /// What the text that comes of others begins with, by what they begin with; none where there may be none.
+    /// What the text that comes of others begins with, by what they begin with; none where there may be none. It is plain ASCII, as constants that functions of
+    /// strings are mapped with are: each byte is a character, so that lengths and places are those of characters.
     fn known_of<'t>(&'t self, beginning: &'t [u8]) -> Option<&'t [u8]> {
         match self {
             TextOf::Stored => Some(beginning),

@@ -34,10 +34,10 @@ pub(crate) struct TextNumbers {
 }
 
 /// Numbers within a range of so many times as many are close.
-const CLOSE_SHARE: usize = 8;
+pub(super) const CLOSE_SHARE: usize = 8;
 
 /// So many numbers, or texts, are looked at to tell whether they repeat.
-const PROBE: usize = 1024;
+pub(super) const PROBE: usize = 1024;
 
 /// No string of so many digits is taken for a number of its own.
 const DIGITS_MAX: usize = 9;
@@ -57,6 +57,11 @@ pub(super) fn held_by_digits(spelled: &Digits) -> usize {
         Digits::Each(digits) => digits.len(),
         Digits::InFull | Digits::Shortest => 0,
     }
+}
+
+/// Whether entries are so few that what is asked of so many rows had better be asked of them.
+pub(super) fn are_few(entries: usize, rows: usize) -> bool {
+    entries * 2 <= rows + 8
 }
 
 /// The instant that a string without escapes tells.
@@ -123,7 +128,7 @@ fn close_texts(texts: &Dictionary) -> Option<(Vec<u32>, Dictionary)> {
         }
         codes.push(*known - 1);
     }
-    (ends.len() * 2 <= codes.len() + 8).then(|| (codes, Dictionary::new(bytes, ends)))
+    are_few(ends.len(), codes.len()).then(|| (codes, Dictionary::new(bytes, ends)))
 }
 
 /// Numbers with the entries that spell them; none where a significand has more than 64 bits.
@@ -219,7 +224,7 @@ impl Coded {
                 }
             }
         }
-        if codes.len() < texts.len() || ends.len() * 2 > codes.len() + 8 {
+        if codes.len() < texts.len() || !are_few(ends.len(), codes.len()) {
             return Coded::new(None, Arc::new(texts));
         }
         Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
@@ -318,71 +323,6 @@ impl Coded {
         self.codes.as_deref()
     }
 
-    /// The texts of numbers. Entry 0 is that of rows that have none.
-    pub(super) fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
-        if let Some(coded) = Coded::of_close_numbers(numbers, rows) {
-            return coded;
-        }
-        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
-        let mut codes = vec![0u32; rows];
-        let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::RandomState>> =
-            Some(HashMap::default());
-        for place in 0..numbers.values.len() {
-            let row =
-                numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
-            let next = ends.len() as u32;
-            let code = match (&mut known, numbers.get(place)) {
-                (Some(known), Some(number)) => *known.entry(number).or_insert(next),
-                (None, _) | (_, None) => next,
-            };
-            if code == next {
-                numbers.write(place, &mut bytes);
-                ends.push(bytes.len() as u32);
-            }
-            if let Some(place) = codes.get_mut(row) {
-                *place = code;
-            }
-            if place == PROBE && ends.len() > PROBE / 2 {
-                known = None;
-            }
-        }
-        Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
-    }
-
-    /// The same of numbers that lie close together and of which equal ones are spelled alike: each has a place of its own.
-    fn of_close_numbers(numbers: &Numbers, rows: usize) -> Option<Coded> {
-        let (least, greatest) = (numbers.values.iter().min()?, numbers.values.iter().max()?);
-        let span = usize::try_from(greatest.checked_sub(*least)?).ok()?;
-        if matches!(numbers.spelled, Digits::Each(_)) || span > CLOSE_SHARE * numbers.values.len() {
-            return None;
-        }
-        let mut known = vec![0u32; span + 1];
-        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
-        let mut code = |place: usize, value: i64| {
-            let Some(known) = known.get_mut((value - least) as usize) else { return 0 };
-            if *known == 0 {
-                numbers.write(place, &mut bytes);
-                *known = ends.len() as u32;
-                ends.push(bytes.len() as u32);
-            }
-            *known
-        };
-        let values = numbers.values.iter().copied().enumerate();
-        let codes = match &numbers.rows {
-            None => values.map(|(place, value)| code(place, value)).collect(),
-            Some(with_one) => {
-                let mut codes = vec![0u32; rows];
-                for ((place, value), row) in values.zip(with_one) {
-                    if let Some(of_row) = codes.get_mut(*row as usize) {
-                        *of_row = code(place, value);
-                    }
-                }
-                codes
-            }
-        };
-        Some(Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends))))
-    }
-
     pub(super) fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
         let ticks = [&self.instants, &self.durations].into_iter().filter_map(|told| told.get()?.as_deref());
@@ -403,6 +343,6 @@ impl Coded {
 
     /// Whether entries are so few that what is asked of rows had better be asked of them.
     pub(crate) fn repeats(&self) -> bool {
-        self.codes.as_ref().is_some_and(|codes| self.dictionary.len() * 2 <= codes.len() + 8)
+        self.codes.as_ref().is_some_and(|codes| are_few(self.dictionary.len(), codes.len()))
     }
 }

@@ -2,6 +2,7 @@
 
 mod array_column;
 mod coded;
+mod coded_numbers;
 mod compact;
 mod decoded;
 mod kept_columns;

@@ -28,6 +28,7 @@ pub(crate) struct NumberColumn {
     pub(crate) numbers: Arc<Numbers>,
     rows: usize,
     coded: OnceLock<Coded>,
+    may_repeat: OnceLock<bool>,
 }
 
 /// Numbers, and what other rows have.
@@ -38,6 +39,7 @@ pub(crate) struct MixedColumn {
     pub(crate) others: Others,
     rows: usize,
     coded: OnceLock<Coded>,
+    may_repeat: OnceLock<bool>,
 }
 
 /// The values that are no numbers, and the numbers that are spelled otherwise than by their mantissa and scale.
@@ -90,7 +92,8 @@ impl PathColumn {
 
     /// Numbers of a block of so many rows.
     pub(crate) fn of_numbers(numbers: impl Into<Arc<Numbers>>, rows: usize) -> PathColumn {
-        PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded: OnceLock::new() })
+        let (coded, may_repeat) = (OnceLock::new(), OnceLock::new());
+        PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded, may_repeat })
     }
 
     /// What it takes in memory, in bytes.
@@ -127,6 +130,18 @@ impl PathColumn {
             PathColumn::Mixed(column) => Some(column.coded()),
             PathColumn::Pieces(column) => Some(column.coded()),
         }
+    }
+
+    /// The values by dictionary, where entries are so few that what is asked of rows had better be asked of them. Numbers are not spelled to learn that they are not.
+    pub(crate) fn repeating(&self) -> Option<&Coded> {
+        let may_repeat = match self {
+            PathColumn::Numbers(column) => {
+                numbers_may_repeat(&column.may_repeat, &column.numbers, column.rows)
+            }
+            PathColumn::Mixed(column) => numbers_may_repeat(&column.may_repeat, &column.numbers, column.rows),
+            PathColumn::Nothing | PathColumn::Unknown | PathColumn::Coded(_) | PathColumn::Pieces(_) => true,
+        };
+        if may_repeat { self.coded().filter(|coded| coded.repeats()) } else { None }
     }
 
     /// The texts by dictionary, where there is nothing that is no text of its own.
@@ -174,6 +189,10 @@ fn held_by_coded(coded: &OnceLock<Coded>) -> usize {
     coded.get().map_or(0, Coded::held_bytes)
 }
 
+fn numbers_may_repeat(told: &OnceLock<bool>, numbers: &Numbers, rows: usize) -> bool {
+    *told.get_or_init(|| Coded::numbers_may_repeat(numbers, rows))
+}
+
 impl NumberColumn {
     /// How many rows its block has.
     pub(super) fn rows(&self) -> usize {
@@ -218,7 +237,12 @@ impl MixedColumn {
         let are_null =
             (0..values.dictionary.len() as u32).all(|entry| values.dictionary.get(entry) == b"null");
         let others = Others { rows: others, values, are_null };
-        MixedColumn { numbers: Arc::new(numbers), others, rows, coded: OnceLock::new() }
+        MixedColumn::with(numbers, others, rows)
+    }
+
+    fn with(numbers: Numbers, others: Others, rows: usize) -> MixedColumn {
+        let (coded, may_repeat) = (OnceLock::new(), OnceLock::new());
+        MixedColumn { numbers: Arc::new(numbers), others, rows, coded, may_repeat }
     }
 
     /// The same of some rows, of which these are the numbers, by their places among them.
@@ -239,7 +263,7 @@ impl MixedColumn {
         let (others, places): (Vec<u32>, Vec<u32>) = places.unzip();
         let values = self.others.values.gathered(&places);
         let others = Others { rows: others, values, are_null: self.others.are_null };
-        MixedColumn { numbers: Arc::new(numbers), others, rows, coded: OnceLock::new() }
+        MixedColumn::with(numbers, others, rows)
     }
 
     /// All values by dictionary.

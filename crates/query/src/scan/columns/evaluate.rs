@@ -302,8 +302,7 @@ impl<'b> Evaluator<'b> {
     /// The entries of the one path that an expression depends on, where that repeats them.
     pub(super) fn entries(&self, expr: &Expr) -> Option<(usize, &Coded)> {
         let slot = self.only(expr)??;
-        let coded = self.column(slot)?.coded()?;
-        coded.repeats().then_some((slot, coded))
+        Some((slot, self.column(slot)?.repeating()?))
     }
 
     /// Of each row whether an expression is true. Rows that are not `within` need not be told.

@@ -27,6 +27,10 @@ impl<'b> Evaluator<'b> {
     /// Whether the values of an expression had better be told for all rows, if they are asked for of so many: few are evaluated one by one.
     pub(super) fn is_worthwhile(&self, expr: &Expr, rows: usize) -> bool {
         let are_many = self.are_many(rows);
+        // Entries are never more.
+        if rows >= self.rows() {
+            return true;
+        }
         // How long texts are that come in pieces, and what their beginnings tell, is told without putting them together.
         if self.is_mapped(expr) || are_many && self.numbers(expr).is_some() {
             return are_many;
@@ -152,7 +156,7 @@ impl<'b> Evaluator<'b> {
             return None;
         }
         let columns = slots_of(expr).into_iter().filter_map(|slot| self.column(slot));
-        let columns = columns.map(|column| column.coded().filter(|coded| coded.repeats()));
+        let columns = columns.map(|column| column.repeating());
         let columns = columns.collect::<Option<Vec<&Coded>>>().filter(|columns| columns.len() > 1)?;
         let (codes, firsts) = combinations(&columns, self.rows())?;
         let mut made = Texts::default();

@@ -1,19 +1,19 @@
-//! Keys told apart: values, or several numbers together, each with the number of the entry that equal ones share.
+//! Keys told apart: values, or two numbers together, each with the number of the entry that equal ones share.
 //!
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
 mod found;
 mod packed;
+mod pairs;
 mod slots;
 mod spelling;
 mod together;
-mod tuples;
 
 pub(crate) use found::Found;
 pub(crate) use packed::{dashed, hexadecimal};
+pub(crate) use pairs::{Pairs, TOGETHER};
 pub(crate) use spelling::Spelling;
-pub(crate) use tuples::Tuples;
 
 use crate::allocated::{Pages, vec_bytes};
 use crate::chunk::value_of;
@@ -39,6 +39,8 @@ pub(crate) struct KeyTable {
     len: u32,
     /// Of each small whole number one more than the number of its entry, of the first owner; 0 if it has none.
     wholes: Vec<u32>,
+    /// Whether a key may have come in another spelling than before.
+    has_others: bool,
     scratch: Vec<u8>,
 }
 
@@ -71,8 +73,8 @@ impl Entry {
 pub(crate) struct Kept(NonZero<u32>);
 
 impl Kept {
-    /// Stands for what [`Tuples`] keep, which need no more than their numbers.
-    pub(crate) const TUPLE: Kept = Kept(NonZero::<u32>::MIN);
+    /// Stands for a spelling where there is none.
+    const NONE: Kept = Kept(NonZero::<u32>::MIN);
 }
 
 /// A text that is looked up: packed, or as it is.
@@ -100,6 +102,12 @@ impl KeyTable {
     #[cfg(test)]
     fn len(&self) -> usize {
         self.len as usize
+    }
+
+    /// Whether a key may have come in another spelling than before.
+    #[inline]
+    pub(crate) fn has_others(&self) -> bool {
+        self.has_others
     }
 
     /// The number of a key, if it is there in any spelling.
@@ -134,8 +142,11 @@ impl KeyTable {
 
     #[inline]
     fn find_hashed(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
-        match self.look_up(hash, sought) {
-            Some(number) => Found::Known(number),
+        match self.look_up_entry(hash, sought).map(|entry| (entry.number, entry.zeros)) {
+            Some((number, zeros)) => {
+                self.has_others |= zeros != sought.zeros;
+                Found::Known(number)
+            }
             None => self.add(hash, sought, ci),
         }
     }
@@ -184,9 +195,14 @@ impl KeyTable {
 
     #[inline]
     fn look_up(&self, hash: u32, sought: &Sought<'_>) -> Option<u32> {
+        self.look_up_entry(hash, sought).map(|entry| entry.number)
+    }
+
+    #[inline]
+    fn look_up_entry(&self, hash: u32, sought: &Sought<'_>) -> Option<&Entry> {
         let entry = |place: u32| self.entries.get(place as usize);
         let is_it = |place| entry(place).is_some_and(|entry| self.is(entry, sought));
-        self.slots.find(hash, is_it).and_then(entry).map(|entry| entry.number)
+        self.slots.find(hash, is_it).and_then(entry)
     }
 
     /// Adds a spelling that is new: to the key that it spells, if that is known.
@@ -203,6 +219,7 @@ impl KeyTable {
     #[cold]
     #[inline(never)]
     fn add_other(&mut self, hash: u32, sought: &Sought<'_>, ci: bool) -> Found {
+        self.has_others = true;
         let mut scratch = std::mem::take(&mut self.scratch);
         write_canonical(sought.text, ci, &mut scratch);
         let canonical = Sought::new(sought.owner, &scratch);
@@ -242,7 +259,7 @@ impl KeyTable {
 
     /// The spelling that was new last.
     pub(crate) fn last_spelling(&self) -> Kept {
-        NonZero::new(self.entries.len() as u32).map_or(Kept::TUPLE, Kept)
+        NonZero::new(self.entries.len() as u32).map_or(Kept::NONE, Kept)
     }
 
     /// The text of a spelling.

@@ -44,7 +44,7 @@ pub(crate) struct KeyTexts {
 #[derive(Clone, Copy)]
 pub(crate) struct Met {
     pub(crate) found: Found,
-    /// Of a new one, whether it is spelled as it will be [told](Keys::first).
+    /// Whether it is spelled as it will be [told](Keys::first); of one that was known, false where that takes longer to say.
     pub(crate) is_told: bool,
 }
 
@@ -94,6 +94,14 @@ impl KeyTexts {
 
     pub(crate) fn are_numbered(&self) -> bool {
         self.numbers.is_some()
+    }
+}
+
+impl Met {
+    /// What was found in a table of a query's own.
+    #[inline]
+    fn of(found: Found, table: &KeyTable) -> Met {
+        Met { found, is_told: matches!(found, Found::New(_)) || !table.has_others() }
     }
 }
 
@@ -177,7 +185,7 @@ impl Keys {
                 if let Found::New(_) = found {
                     firsts.push(table.last_spelling());
                 }
-                each(Met { found, is_told: true });
+                each(Met::of(found, table));
             });
             return;
         }
@@ -187,18 +195,18 @@ impl Keys {
     /// The same of one.
     pub(crate) fn find(&mut self, json: &[u8]) -> Met {
         if self.numbers.len() == 0 {
-            return Met { found: self.find_own(json), is_told: true };
+            return self.meet_own(json);
         }
         self.texts += 1;
         if self.texts > self.numbers.len() / TEXTS_SHARE {
             self.take_all_in();
             return self.find(json);
         }
-        let Some(kept) = &self.kept else { return Met { found: self.find_own(json), is_told: true } };
+        let Some(kept) = &self.kept else { return self.meet_own(json) };
         let keys = kept.keys.clone();
         let keys = keys.read();
         match keys.known(json) {
-            None => Met { found: self.find_own(json), is_told: true },
+            None => self.meet_own(json),
             Some(number) => self.find_number(number, || json, || *keys.first(number) == *json),
         }
     }
@@ -212,22 +220,29 @@ impl Keys {
         is_told: impl FnOnce() -> bool,
     ) -> Met {
         if let Some(here) = self.kept.as_ref().and_then(|kept| kept.get(number)) {
-            return Met { found: Found::Known(here), is_told: true };
+            let is_told = (here as usize) < self.numbers.len() && is_told();
+            return Met { found: Found::Known(here), is_told };
         }
-        let (found, is_told) = match self.firsts.len() {
+        let met = match self.firsts.len() {
             0 => {
                 self.numbers.push(number);
-                (Found::New(self.numbers.len() as u32 - 1), is_told())
+                Met { found: Found::New(self.numbers.len() as u32 - 1), is_told: is_told() }
             }
-            _ => (self.find_own(text()), true),
+            _ => self.meet_own(text()),
         };
         if let Some(kept) = &mut self.kept {
-            kept.set(number, found.number());
+            kept.set(number, met.found.number());
         }
-        Met { found, is_told }
+        met
     }
 
-    /// Finds a key that has no number, or none yet that tells it.
+    /// Finds a key that has no number, or none yet that tells it, and whether it is told so.
+    fn meet_own(&mut self, json: &[u8]) -> Met {
+        let found = self.find_own(json);
+        Met::of(found, &self.own)
+    }
+
+    /// The same by what it is.
     fn find_own(&mut self, json: &[u8]) -> Found {
         let before = self.numbers.len() as u32;
         match self.own.find(0, json, self.ci) {

@@ -149,7 +149,12 @@ impl Orders {
         if !is_sorted {
             return (from..self.len()).find(|row| !holds(*row)).unwrap_or(self.len());
         }
-        let (mut from, mut to) = (from, self.len());
+        // It is mostly near, or far: steps become longer until one is too long.
+        let (mut from, mut step) = (from, 1);
+        while from + step <= self.len() && holds(from + step - 1) {
+            (from, step) = (from + step, 2 * step);
+        }
+        let mut to = self.len().min(from + step);
         while from < to {
             let middle = from + (to - from) / 2;
             if holds(middle) { from = middle + 1 } else { to = middle }

@@ -90,7 +90,10 @@ impl KeyTable {
             for Looked { sought, whole, hash, known } in some.iter().take(count) {
                 let found = match (whole, known) {
                     (Some(whole), _) => self.find_whole(*whole, sought),
-                    (None, Some(known)) => Found::Known(known.number),
+                    (None, Some(known)) => {
+                        self.has_others |= known.zeros != sought.zeros;
+                        Found::Known(known.number)
+                    }
                     // It may be one of those before it, and have been added in the meantime.
                     (None, None) => self.find_hashed(*hash, sought, ci),
                 };

@@ -127,12 +127,8 @@ impl Groups<'_> {
         let is_sorted = orders.is_sorted();
         let are_later = is_sorted && orders.get(0).is_some_and(|first| first >= self.latest);
         let mut several = std::mem::take(&mut self.tables.several);
-        several.find_rows(chunk, keys, is_sorted, numbers, |several, row, found| {
-            let is_told = match found {
-                Found::Known(_) if are_later => return,
-                Found::Known(_) => true,
-                Found::New(group) => has_first(several, group, chunk, keys, row),
-            };
+        several.find_rows(chunk, keys, is_sorted, are_later, numbers, |several, row, found| {
+            let is_told = has_first(several, found.number(), chunk, keys, row);
             self.meet(Met { found, is_told }, chunk.order(row), || values_of_row(chunk, keys, row));
         });
         self.tables.several = several;

@@ -154,16 +154,25 @@ impl<'p> Groups<'p> {
     ) {
         match found {
             Found::Known(_) if order >= self.latest => {}
-            Found::Known(number) => self.begin_earlier(number, order, shown),
+            Found::Known(number) => self.begin_earlier(number, order, is_told, shown),
             Found::New(number) => self.begin(number, order, is_told, shown),
         }
     }
 
-    fn begin_earlier(&mut self, number: u32, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
+    /// Notes an event of a group that is earlier than its first one, if it is.
+    fn begin_earlier(
+        &mut self,
+        number: u32,
+        order: Order,
+        is_told: bool,
+        shown: impl FnOnce() -> Box<[Value<'static>]>,
+    ) {
         if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first) {
             self.begun = self.begun.saturating_add(1);
-            *group = Group { first: order, begun: self.begun, is_apart: true };
-            self.tables.keep_apart(number, shown());
+            *group = Group { first: order, begun: self.begun, is_apart: !is_told };
+            if !is_told {
+                self.tables.keep_apart(number, shown());
+            }
         }
     }
 
@@ -295,7 +304,10 @@ impl<'p> Groups<'p> {
         self.tables.close();
         let bytes = self.bytes + self.groups.bytes() + self.tables.closed_bytes();
         control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
-        let order = self.order();
+        let order = match self.best(plan, control)? {
+            Some(best) => Some(best),
+            None => self.order(),
+        };
         let Groups { grouping, groups, states, tables, holding, .. } = self;
         let closed = ClosedGroups { groups, order, states, tables, holding };
         let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
@@ -305,20 +317,31 @@ impl<'p> Groups<'p> {
         closed.sort(grouping, plan, control).map(Finished::Sorted)
     }
 
-    /// The numbers of the groups in the order of their first events; within each interval, where there are some. None where they are in order.
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(super) fn states(&self) -> &States {
+        &self.states
+    }
+
+    /// What a group comes in order by: its first event. Of groups by time this is the order of their intervals too.
+    pub(super) fn place_of(&self, number: u32) -> (Order, u32) {
+        self.groups.get(number as usize).map(Group::place).unwrap_or_default()
+    }
+
+    /// The numbers of the groups in the order of their places. None where they are in order.
     fn order(&self) -> Option<Vec<u32>> {
-        let intervals = self.keys.iter().find_map(|key| match key {
-            KeyColumn::Time(intervals) => Some(intervals),
-            KeyColumn::Value { .. } => None,
-        });
-        let interval = |group: &Group| intervals.map(|intervals| intervals.around(group.first.0).start);
-        let place = |group: &Group| (interval(group), group.place());
         // Of a single thread they mostly are.
-        if self.groups.iter().is_sorted_by_key(&place) {
+        if self.groups.iter().is_sorted_by_key(Group::place) {
             return None;
         }
-        let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
-        numbers.sort_by_cached_key(|number| self.groups.get(*number as usize).map(place));
-        Some(numbers)
+        // Those of several threads are runs that are in order. Most are told apart by their instants.
+        let mut order: Vec<(u64, u32)> = self.groups.iter().map(|group| group.first.0).zip(0..).collect();
+        order.sort_by(|(instant, one), (other_instant, other)| {
+            instant.cmp(other_instant).then_with(|| self.place_of(*one).cmp(&self.place_of(*other)))
+        });
+        Some(order.into_iter().map(|(_, number)| number).collect())
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Finished {
 /// Groups that take in no more events.
 pub(super) struct ClosedGroups {
     pub(super) groups: Pages<Group>,
-    /// Their numbers in the order of their rows; none where that is their own.
+    /// The numbers of those that may have rows, in the order of these; none where all do in their own order.
     pub(super) order: Option<Vec<u32>>,
     pub(super) states: States,
     pub(super) tables: GroupKeys,
@@ -54,7 +54,9 @@ impl ClosedGroups {
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = &mut self;
         let mut values = GroupValues::of(grouping);
-        for nth in 0..groups.len() {
+        let count = order.as_ref().map_or(groups.len(), Vec::len);
+        sorter.pass_over((groups.len() - count) as u64);
+        for nth in 0..count {
             meter.step()?;
             let number = number_of(order.as_deref(), nth).unwrap_or_default();
             let Some(group) = groups.get(number as usize) else { continue };

@@ -5,6 +5,7 @@ mod assign;
 mod beginning;
 mod cursor;
 mod group;
+mod group_best;
 mod group_rows;
 mod group_values;
 mod held;

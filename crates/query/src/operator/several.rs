@@ -4,10 +4,11 @@
 use crate::chunk::{Chunk, Column, value_of};
 use crate::dictionary::Dictionary;
 use crate::key_numbers::KeptKeys;
-use crate::key_table::{Found, Spelling, Tuples};
+use crate::key_table::{Found, Pairs, Spelling, TOGETHER};
 use crate::keys::{KeyTexts, Keys, Taken};
 use crate::outputs::KeyColumn;
 use crate::value::{Value, write_json};
+use crate::zone::Intervals;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -15,16 +16,16 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct SeveralKeys {
     keys: Vec<KeyValues>,
-    tuples: Tuples,
+    /// For each key but the first its value's number with that of those before it, which is a pair itself behind the second key: the last pair is the group.
+    pairs: Vec<Pairs>,
     /// For each key the numbers of the values of a chunk's rows.
     columns: Vec<Vec<u32>>,
-    /// The same, one row after another.
-    rows: Vec<u32>,
+    /// The rows of a chunk that begin a group.
+    new: Vec<u32>,
     /// For each combination of values one more than its group, 0 where it was not met in a chunk. Used where there are few combinations.
     few: Vec<u32>,
     /// For each row of a chunk its combination, by its place in that.
     places: Vec<u32>,
-    found: Vec<Found>,
 }
 
 /// The values of a key.
@@ -51,7 +52,7 @@ impl SeveralKeys {
         let kept = kept.iter().cloned().chain(std::iter::repeat(None));
         SeveralKeys {
             keys: keys.iter().zip(kept).map(|(key, kept)| KeyValues::new(key.keys(kept))).collect(),
-            tuples: Tuples::new(keys.len()),
+            pairs: keys.iter().skip(1).map(|_| Pairs::default()).collect(),
             ..SeveralKeys::default()
         }
     }
@@ -60,38 +61,31 @@ impl SeveralKeys {
         !self.keys.is_empty()
     }
 
-    /// Adds the group of each row of a chunk. `meet` is told of the rows of groups that may be their first: of all, unless the chunk is in the order of time.
+    /// Adds the group of each row of a chunk. `meet` is told of the rows of groups that may be their first: of those of new groups alone, if all `are_later` than the first
+    /// of every other one.
     pub(super) fn find_rows(
         &mut self,
         chunk: &Chunk<'_>,
         keys: &[KeyColumn],
         is_sorted: bool,
+        are_later: bool,
         groups: &mut Vec<u32>,
-        mut meet: impl FnMut(&SeveralKeys, usize, Found),
+        meet: impl FnMut(&SeveralKeys, usize, Found),
     ) {
         let mut columns = std::mem::take(&mut self.columns);
         columns.resize_with(self.keys.len(), Vec::new);
         for ((key, values), numbers) in keys.iter().zip(&mut self.keys).zip(&mut columns) {
             numbers.clear();
-            numbers.resize(chunk.len(), 0);
             match key {
-                KeyColumn::Time(intervals) => {
-                    for (number, order) in numbers.iter_mut().zip(chunk.orders().iter()) {
-                        if !values.interval.0.contains(&order.0) {
-                            let interval = intervals.around(order.0);
-                            values.interval = (interval.clone(), values.find_instant(interval.start));
-                        }
-                        *number = values.interval.1;
-                    }
+                KeyColumn::Time(intervals) => values.find_times(chunk, intervals, is_sorted, numbers),
+                KeyColumn::Value { column, .. } => {
+                    numbers.resize(chunk.len(), 0);
+                    values.find_column(chunk, *column, numbers);
                 }
-                KeyColumn::Value { column, .. } => values.find_column(chunk, *column, numbers),
             }
         }
         match self.combinations().filter(|combinations| *combinations <= FEW && is_sorted) {
-            None => self.find_tuples(&columns, chunk.len(), |own, row, found| {
-                groups.push(found.number());
-                meet(own, row, found);
-            }),
+            None => self.find_pairs(&columns, are_later, groups, meet),
             Some(combinations) => self.find_few(&columns, chunk.len(), combinations, groups, meet),
         }
         self.columns = columns;
@@ -116,12 +110,9 @@ impl SeveralKeys {
             let values = key.values.len() as u32;
             places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * values + number);
         }
-        let mut tuple = Vec::with_capacity(columns.len());
         for (row, place) in places.iter().enumerate() {
             if let Some(known @ 0) = few.get_mut(*place as usize) {
-                tuple.clear();
-                tuple.extend(columns.iter().filter_map(|numbers| numbers.get(row)));
-                let found = self.tuples.find(&tuple);
+                let found = self.find_numbers(columns.iter().filter_map(|numbers| numbers.get(row)).copied());
                 *known = found.number().saturating_add(1);
                 meet(self, row, found);
             }
@@ -137,40 +128,79 @@ impl SeveralKeys {
     }
 
     /// The group of each row, by the numbers of its values.
-    fn find_tuples(
+    fn find_pairs(
         &mut self,
         columns: &[Vec<u32>],
-        rows: usize,
-        mut each: impl FnMut(&SeveralKeys, usize, Found),
+        are_later: bool,
+        groups: &mut Vec<u32>,
+        mut meet: impl FnMut(&SeveralKeys, usize, Found),
     ) {
-        let mut tuples = std::mem::take(&mut self.rows);
-        let width = columns.len().max(1);
-        tuples.clear();
-        tuples.resize(rows * width, 0);
-        for (nth, numbers) in columns.iter().enumerate() {
-            let places = tuples.iter_mut().skip(nth).step_by(width);
-            places.zip(numbers).for_each(|(place, number)| *place = *number);
+        let mut new = std::mem::take(&mut self.new);
+        let [first, others @ ..] = columns else { return };
+        groups.extend_from_slice(first);
+        for (pairs, numbers) in self.pairs.iter_mut().zip(others) {
+            new.clear();
+            pairs.find_all(groups, numbers, &mut new);
         }
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
-        self.tuples.find_all(&tuples, |one| found.push(one));
-        for (row, found) in found.iter().enumerate() {
-            each(self, row, *found);
+        let mut begun = new.iter().map(|row| *row as usize).peekable();
+        let group = |row: usize| groups.get(row).copied().unwrap_or_default();
+        match are_later {
+            true => begun.for_each(|row| meet(self, row, Found::New(group(row)))),
+            false => (0..groups.len()).for_each(|row| {
+                let is_new = begun.next_if_eq(&row).is_some();
+                meet(self, row, if is_new { Found::New(group(row)) } else { Found::Known(group(row)) });
+            }),
         }
-        (self.rows, self.found) = (tuples, found);
+        self.new = new;
+    }
+
+    /// The group of values by their numbers.
+    fn find_numbers(&mut self, mut numbers: impl Iterator<Item = u32>) -> Found {
+        let first = Found::Known(numbers.next().unwrap_or_default());
+        let pairs = self.pairs.iter_mut().zip(numbers);
+        pairs.fold(first, |found, (pairs, number)| pairs.find(found.number(), number))
     }
 
     /// The group of values as JSON text.
     pub(super) fn find<'j>(&mut self, values: impl Iterator<Item = &'j [u8]>) -> Found {
-        self.rows.clear();
-        self.rows.extend(self.keys.iter_mut().zip(values).map(|(key, json)| key.find(json)));
-        self.tuples.find(&self.rows)
+        let numbers: Vec<u32> = self.keys.iter_mut().zip(values).map(|(key, json)| key.find(json)).collect();
+        self.find_numbers(numbers.into_iter())
     }
 
-    /// The values of a group, each in its first spelling.
-    pub(super) fn values(&self, group: u32) -> impl Iterator<Item = Spelling<'_>> {
-        let numbers = self.tuples.get(group).iter();
-        self.keys.iter().zip(numbers).map(|(key, number)| key.values.first(*number))
+    /// How many groups there are.
+    fn len(&self) -> usize {
+        self.pairs.last().map_or(0, Pairs::len)
+    }
+
+    /// The keys of a group one after the other, each with the number of its value.
+    fn each_key<'s>(&'s self, group: u32, each: &mut impl FnMut(&'s KeyValues, u32)) {
+        fn descend<'s>(
+            keys: &'s [KeyValues],
+            pairs: &[Pairs],
+            number: u32,
+            each: &mut impl FnMut(&'s KeyValues, u32),
+        ) {
+            match (pairs, keys) {
+                ([before @ .., pairs], [others @ .., key]) => {
+                    let (first, second) = pairs.get(number);
+                    descend(others, before, first, each);
+                    each(key, second);
+                }
+                ([], keys) => keys.iter().for_each(|key| each(key, number)),
+                (_, []) => {}
+            }
+        }
+        descend(&self.keys, &self.pairs, group, each);
+    }
+
+    /// The values of a group one after the other, each in its first spelling.
+    pub(super) fn each_value<'s>(&'s self, group: u32, each: &mut impl FnMut(Spelling<'s>)) {
+        self.each_key(group, &mut |key, number| each(key.values.first(number)));
+    }
+
+    /// Whether a value came in several spellings.
+    fn has_others(&self) -> bool {
+        self.keys.iter().any(|key| key.has_others)
     }
 
     /// Whether these, as far as they are told, are the values of a group in their first spellings.
@@ -179,12 +209,15 @@ impl SeveralKeys {
         group: u32,
         values: impl Iterator<Item = Option<J>>,
     ) -> bool {
-        let has_others = self.keys.iter().any(|key| key.has_others);
-        let numbers = self.tuples.get(group).iter();
-        let is_told = |((key, number), json): ((&KeyValues, &u32), Option<J>)| {
-            json.is_none_or(|json| key.values.is_told(*number, &json))
-        };
-        !has_others || self.keys.iter().zip(numbers).zip(values).all(is_told)
+        if !self.has_others() {
+            return true;
+        }
+        let (mut are_first, mut values) = (true, values);
+        self.each_key(group, &mut |key, number| {
+            let is_told = |json: Option<J>| json.is_none_or(|json| key.values.is_told(number, &json));
+            are_first &= values.next().is_none_or(is_told);
+        });
+        are_first
     }
 
     /// Takes in the groups of others, as long as `each` does not fail, which is told of each of these.
@@ -193,41 +226,108 @@ impl SeveralKeys {
         other: &SeveralKeys,
         mut each: impl FnMut(Taken<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Of each key the numbers here of the other's values. They are looked up as groups come to them, so that `each` may end it between.
-        let mut numbers: Vec<Vec<u32>> =
-            other.keys.iter().map(|key| vec![UNKNOWN; key.values.len()]).collect();
-        let mut tuple = Vec::new();
-        for group in 0..other.tuples.len() as u32 {
-            tuple.clear();
-            let keys = self.keys.iter_mut().zip(&other.keys).zip(&mut numbers);
-            for (number, ((key, other), numbers)) in other.tuples.get(group).iter().zip(keys) {
-                let Some(known) = numbers.get_mut(*number as usize) else { continue };
-                if *known == UNKNOWN {
-                    *known = key.find(&other.values.first(*number));
-                }
-                tuple.push(*known);
+        let mut here = Here::of(other);
+        let (mut numbers, mut seconds, mut new) = (Vec::new(), Vec::new(), Vec::new());
+        let (Some(of_other), Some(last)) = (other.pairs.last(), other.pairs.len().checked_sub(1)) else {
+            return Ok(());
+        };
+        // Values are looked up as groups come to them, so that `each` may end it between.
+        let all = 0..other.len() as u32;
+        for begin in all.clone().step_by(TOGETHER) {
+            for list in [&mut numbers, &mut seconds, &mut new] {
+                list.clear();
             }
-            let found = self.tuples.find(&tuple);
-            let is_alike = self.are_first(found.number(), other.values(group).map(Some));
-            each(Taken { there: group, found, is_alike, bytes: &|| self.bytes() })?;
+            let some = begin..all.end.min(begin + TOGETHER as u32);
+            for (first, second) in some.clone().map(|there| of_other.get(there)) {
+                numbers.push(self.number_here(other, last, first, &mut here));
+                seconds.push(self.value_here(other, last + 1, second, &mut here));
+            }
+            if let Some(pairs) = self.pairs.last_mut() {
+                pairs.find_all(&mut numbers, &seconds, &mut new);
+            }
+            for (there, (at, number)) in some.zip((0..).zip(&numbers)) {
+                let found = if new.contains(&at) { Found::New(*number) } else { Found::Known(*number) };
+                let is_alike = !self.has_others() || {
+                    let mut values = Vec::new();
+                    other.each_value(there, &mut |value| values.push(Some(value)));
+                    self.are_first(*number, values.into_iter())
+                };
+                each(Taken { there, found, is_alike, bytes: &|| self.bytes() })?;
+            }
         }
         Ok(())
     }
 
+    /// The number here of the values of others' first keys, of which so many come before the last one.
+    fn number_here(&mut self, other: &SeveralKeys, before: usize, number: u32, here: &mut Here) -> u32 {
+        let Some(below) = before.checked_sub(1) else { return self.value_here(other, 0, number, here) };
+        if let Some(known) = known_here(&here.pairs, below, number) {
+            return known;
+        }
+        let (first, second) = other.pairs.get(below).map_or((0, 0), |pairs| pairs.get(number));
+        let first = self.number_here(other, below, first, here);
+        let second = self.value_here(other, before, second, here);
+        let found = self.pairs.get_mut(below).map_or(0, |pairs| pairs.find(first, second).number());
+        learn_here(&mut here.pairs, below, number, found);
+        found
+    }
+
+    /// The number here of a value of others' key.
+    fn value_here(&mut self, other: &SeveralKeys, key: usize, number: u32, here: &mut Here) -> u32 {
+        if let Some(known) = known_here(&here.values, key, number) {
+            return known;
+        }
+        let (Some(own), Some(others)) = (self.keys.get_mut(key), other.keys.get(key)) else { return 0 };
+        let found = own.find(&others.values.first(number));
+        learn_here(&mut here.values, key, number, found);
+        found
+    }
+
     /// Forgets how groups are found: their values are all that is asked for from now on.
     pub(super) fn close(&mut self) {
-        self.tuples.close();
+        self.pairs.iter_mut().for_each(Pairs::close);
         self.keys.iter_mut().for_each(|key| key.values.close());
     }
 
     /// What it holds once it is closed, in bytes.
     pub(super) fn closed_bytes(&self) -> usize {
-        self.tuples.closed_bytes() + self.keys.iter().map(|key| key.values.closed_bytes()).sum::<usize>()
+        self.pairs.iter().map(Pairs::closed_bytes).sum::<usize>()
+            + self.keys.iter().map(|key| key.values.closed_bytes()).sum::<usize>()
     }
 
     /// What it holds, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.tuples.bytes() + self.keys.iter().map(|key| key.values.bytes()).sum::<usize>()
+        self.pairs.iter().map(Pairs::bytes).sum::<usize>()
+            + self.keys.iter().map(|key| key.values.bytes()).sum::<usize>()
+    }
+}
+
+/// The numbers here of what others have numbers for, or [`UNKNOWN`].
+struct Here {
+    /// Of the values of each key.
+    values: Vec<Vec<u32>>,
+    /// Of the pairs of all keys but the last.
+    pairs: Vec<Vec<u32>>,
+}
+
+impl Here {
+    fn of(other: &SeveralKeys) -> Here {
+        let unknown = |len: usize| vec![UNKNOWN; len];
+        let others = other.pairs.len().saturating_sub(1);
+        Here {
+            values: other.keys.iter().map(|key| unknown(key.values.len())).collect(),
+            pairs: other.pairs.iter().take(others).map(|pairs| unknown(pairs.len())).collect(),
+        }
+    }
+}
+
+fn known_here(here: &[Vec<u32>], of: usize, number: u32) -> Option<u32> {
+    here.get(of)?.get(number as usize).copied().filter(|known| *known != UNKNOWN)
+}
+
+fn learn_here(here: &mut [Vec<u32>], of: usize, number: u32, found: u32) {
+    if let Some(place) = here.get_mut(of).and_then(|here| here.get_mut(number as usize)) {
+        *place = found;
     }
 }
 
@@ -253,6 +353,27 @@ impl KeyValues {
     /// Takes note of a spelling in which a value comes.
     fn note(&mut self, number: u32, json: &[u8]) {
         self.has_others = self.has_others || !self.values.is_told(number, json);
+    }
+
+    /// The number of each row's interval. Most rows come in the order of time, so that those of an interval stand together.
+    fn find_times(
+        &mut self,
+        chunk: &Chunk<'_>,
+        intervals: &Intervals,
+        is_sorted: bool,
+        numbers: &mut Vec<u32>,
+    ) {
+        let orders = chunk.orders();
+        while let Some((instant, _)) = orders.get(numbers.len()) {
+            if !self.interval.0.contains(&instant) {
+                let interval = intervals.around(instant);
+                self.interval = (interval.clone(), self.find_instant(interval.start));
+            }
+            let (interval, number) = &self.interval;
+            let next =
+                orders.first_without(numbers.len() + 1, is_sorted, |order| interval.contains(&order.0));
+            numbers.resize(next, *number);
+        }
     }
 
     fn find_instant(&mut self, instant: u64) -> u32 {

@@ -62,7 +62,9 @@ impl GroupKeys {
     pub(super) fn values<'s>(&'s self, number: u32, group: &Group, into: &mut Vec<Value<'s>>) {
         match group.is_apart {
             true => into.extend(self.apart.get(&number).into_iter().flatten().map(Value::reborrow)),
-            false if self.several.has_keys() => into.extend(self.several.values(number).map(Spelling::value)),
+            false if self.several.has_keys() => {
+                self.several.each_value(number, &mut |spelling| into.push(spelling.value()));
+            }
             false => into.push(self.single.first(number).value()),
         }
     }
@@ -83,7 +85,7 @@ impl GroupKeys {
     ) -> bool {
         match group.is_apart {
             true => return false,
-            false if self.several.has_keys() => self.several.values(number).for_each(each),
+            false if self.several.has_keys() => self.several.each_value(number, &mut each),
             false => each(self.single.first(number)),
         }
         true

@@ -105,6 +105,11 @@ impl<'p> Sorter<'p> {
         Ok(())
     }
 
+    /// Takes note of rows that are known not to be wanted.
+    pub(super) fn pass_over(&mut self, rows: u64) {
+        self.taken += rows;
+    }
+
     /// Whether there are so many rows that others may be passed over.
     pub(super) fn may_pass_over(&self) -> bool {
         self.last.is_some()

@@ -94,8 +94,8 @@ impl Entries {
 
     /// Adds whole numbers, and appends the code of each: whether they lie so close that there are no more than `most`.
     fn add_numbers(&mut self, numbers: &[i64], most: usize, codes: &mut Vec<u32>) -> bool {
-        let (Some(least), Some(largest)) = (numbers.iter().min(), numbers.iter().max()) else { return true };
-        let span = largest.checked_sub(*least).and_then(|span| usize::try_from(span).ok());
+        let Some((least, largest)) = tamias_simd::numbers::range(numbers) else { return true };
+        let span = largest.checked_sub(least).and_then(|span| usize::try_from(span).ok());
         let Some(span) = span.filter(|span| *span < most) else { return false };
         const UNKNOWN: u32 = u32::MAX;
         let mut known = vec![UNKNOWN; span + 1];

@@ -269,6 +269,15 @@ impl Documents {
     }
 }
 
+/// When the events of a group happened, in ticks of 100 ns since the year 1, and in which order they came. Each number has its lowest byte first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventTimes {
+    /// The instant of each event.
+    pub instants: Vec<[u8; 8]>,
+    /// Its arrival number.
+    pub arrivals: Vec<[u8; 8]>,
+}
+
 /// Which shapes the events of a group have, and the elements of its arrays, as far as a reader has read it: as good as each path asks for it, so the next reader had better
 /// be given it. Four bytes for each event.
 #[derive(Debug, Default)]
@@ -325,6 +334,17 @@ impl<'g> GroupReader<'g> {
         let directory = &self.group.directory;
         let arrivals = directory.arrivals.decode(Window::whole(directory.events), &mut self.frames)?;
         Ok(arrivals.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// The instants and the arrival numbers.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn times(&mut self) -> Result<EventTimes, DecodeError> {
+        let directory = &self.group.directory;
+        let arrivals = directory.arrivals.decode(Window::whole(directory.events), &mut self.frames)?;
+        let bytes = |numbers: &[i64]| numbers.iter().map(|number| number.to_le_bytes()).collect();
+        Ok(EventTimes { instants: bytes(self.own_instants()?), arrivals: bytes(&arrivals) })
     }
 
     /// The values of a column.

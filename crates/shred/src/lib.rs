@@ -102,7 +102,7 @@ pub use encoding::strings::Texts;
 pub use encoding::templates::Templated;
 pub use error::{DecodeError, EncodeError};
 pub use frame::Frames;
-pub use group::{ColumnInfo, Documents, Group, GroupReader, ShapeCodes};
+pub use group::{ColumnInfo, Documents, EventTimes, Group, GroupReader, ShapeCodes};
 pub use leftover::{Leftover, Leftovers};
 pub use limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX, PATHS_MAX, SHAPES_MAX};
 pub use pieces::TextPieces;

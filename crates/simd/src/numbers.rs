@@ -85,6 +85,56 @@ pub fn has_multiple<const DIGITS: u32>(numbers: &[i64]) -> bool {
     numbers.iter().any(|number| number % const { 10i64.pow(DIGITS) } == 0)
 }
 
+/// The least and the greatest of the numbers.
+///
+/// ```
+/// assert_eq!(tamias_simd::numbers::range(&[3, -8, 5]), Some((-8, 5)));
+/// assert_eq!(tamias_simd::numbers::range(&[]), None);
+/// ```
+pub fn range(numbers: &[i64]) -> Option<(i64, i64)> {
+    struct Range<'n>(&'n [i64]);
+    impl Task for Range<'_> {
+        type Output = (i64, i64);
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> (i64, i64) {
+            let wider =
+                |(least, greatest): (i64, i64), number: &i64| (least.min(*number), greatest.max(*number));
+            self.0.iter().fold((i64::MAX, i64::MIN), wider)
+        }
+    }
+    (!numbers.is_empty()).then(|| Isa::best().run(Range(numbers)))
+}
+
+/// Whether pairs of unsigned numbers, the lowest byte first, are in order: by the first ones, and by the second ones where these are equal.
+///
+/// ```
+/// let pairs = |of: [u64; 3]| of.map(u64::to_le_bytes);
+/// assert!(tamias_simd::numbers::are_in_order(&pairs([1, 1, 700]), &pairs([5, 5, 0])));
+/// assert!(!tamias_simd::numbers::are_in_order(&pairs([1, 1, 700]), &pairs([5, 4, 0])));
+/// ```
+pub fn are_in_order(firsts: &[[u8; 8]], seconds: &[[u8; 8]]) -> bool {
+    struct Order<'n>(&'n [[u8; 8]], &'n [[u8; 8]]);
+    impl Task for Order<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> bool {
+            let Order(firsts, seconds) = self;
+            let (next, behind) = (firsts.get(1..).unwrap_or_default(), seconds.get(1..).unwrap_or_default());
+            // As good as always they are: all are gone over without branches.
+            let pairs = firsts.iter().zip(next).zip(seconds.iter().zip(behind));
+            let against = pairs.fold(0, |against, ((first, next), (second, behind))| {
+                let (first, next) = (u64::from_le_bytes(*first), u64::from_le_bytes(*next));
+                let (second, behind) = (u64::from_le_bytes(*second), u64::from_le_bytes(*behind));
+                against | u64::from(first > next) | (u64::from(first == next) & u64::from(second > behind))
+            });
+            against == 0
+        }
+    }
+    Isa::best().run(Order(firsts, seconds))
+}
+
 /// What is told of each number by comparing it. What tells it had better be a few instructions without branches, so that it is inlined.
 ///
 /// ```
@@ -141,6 +191,21 @@ mod tests {
                 _ => has_multiple::<4>(&numbers),
             };
             prop_assert_eq!(has, numbers.iter().any(|number| number % 10i64.pow(power) == 0));
+        }
+
+        #[test]
+        fn ranges_and_orders_are_told_as_one_by_one(
+            numbers in numbers(), pairs in prop::collection::vec((0..4u64, any::<u64>()), 0..40), sorts in any::<bool>()
+        ) {
+            let expected = numbers.iter().min().copied().zip(numbers.iter().max().copied());
+            prop_assert_eq!(range(&numbers), expected);
+            let mut pairs = pairs;
+            if sorts {
+                pairs.sort_unstable();
+            }
+            let (firsts, seconds): (Vec<_>, Vec<_>) =
+                pairs.iter().map(|(first, second)| (first.to_le_bytes(), second.to_le_bytes())).unzip();
+            prop_assert_eq!(are_in_order(&firsts, &seconds), pairs.is_sorted());
         }
 
         #[test]

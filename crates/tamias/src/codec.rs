@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamias_query::SplitStatistics;
-use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover};
+use tamias_shred::{
+    EVENTS_MAX, Encoder, Event, EventTimes, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover,
+};
 use tamias_store::{
     BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError,
     Stray, Times,
@@ -110,9 +112,8 @@ impl Codec for ShreddedBlocks {
 
     fn times(&self, parts: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
         decode(parts, |reader| {
-            let bytes = |numbers: &[u64]| numbers.iter().map(|number| number.to_le_bytes()).collect();
-            let instants = bytes(&reader.instants()?);
-            Ok(OwnedTimes { instants, arrivals: bytes(&reader.arrivals()?) })
+            let EventTimes { instants, arrivals } = reader.times()?;
+            Ok(OwnedTimes { instants, arrivals })
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::stored::{Order, Times};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use tamias_simd::numbers::are_in_order;
 
 /// The instants and arrival numbers of the events of a block.
 #[derive(Debug)]
@@ -28,18 +29,8 @@ impl OwnTimes {
     }
 
     /// Whether the events are in the order of time; looked at once.
-    fn is_sorted(&self) -> bool {
-        *self.is_sorted.get_or_init(|| {
-            let key = |instant: &[u8; 8], arrival: &[u8; 8]| {
-                u128::from(u64::from_le_bytes(*instant)) << 64 | u128::from(u64::from_le_bytes(*arrival))
-            };
-            let pairs = self.instants.windows(2).zip(self.arrivals.windows(2));
-            // As good as always they are: all are gone over without branches.
-            pairs.fold(true, |all, pair| match pair {
-                ([instant, later], [arrival, next]) => all & (key(instant, arrival) <= key(later, next)),
-                _ => all,
-            })
-        })
+    pub(crate) fn is_sorted(&self) -> bool {
+        *self.is_sorted.get_or_init(|| are_in_order(&self.instants, &self.arrivals))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::dictionary::Dictionary;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
+use tamias_simd::numbers::range;
 
 impl Coded {
     /// The texts of numbers. Entry 0 is that of rows that have none.
@@ -91,10 +92,10 @@ impl Coded {
 
 /// The least number, and how far the greatest is from it, where numbers lie close together and equal ones are spelled alike.
 fn close(numbers: &Numbers) -> Option<(i64, usize)> {
-    let (least, greatest) = (numbers.values.iter().min()?, numbers.values.iter().max()?);
-    let span = usize::try_from(greatest.checked_sub(*least)?).ok()?;
+    let (least, greatest) = range(&numbers.values)?;
+    let span = usize::try_from(greatest.checked_sub(least)?).ok()?;
     let is_close = !matches!(numbers.spelled, Digits::Each(_)) && span <= CLOSE_SHARE * numbers.values.len();
-    is_close.then_some((*least, span))
+    is_close.then_some((least, span))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
-use tamias_simd::numbers::append_above;
+use tamias_simd::numbers::{append_above, range};
 
 /// A column in few bytes.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl CompactNumbers {
     /// None where the numbers lie too far apart.
     pub(super) fn of(numbers: &Numbers) -> Option<CompactNumbers> {
         let Numbers { rows, values, scale, spelled } = numbers;
-        let least = values.iter().copied().min().unwrap_or_default();
+        let least = range(values).map_or(0, |(least, _)| least);
         // Both wrap alike: the difference is right as an unsigned number.
         let values = Narrow::of(values.iter().map(|value| value.wrapping_sub(least) as u64))?;
         let rows = match rows {

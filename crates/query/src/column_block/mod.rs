@@ -26,8 +26,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, Frames, Group, GroupReader, Numbers, ShapeCodes,
-    TextPath, Wanted,
+    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Numbers,
+    ShapeCodes, TextPath, Wanted,
 };
 use thiserror::Error;
 
@@ -225,16 +225,16 @@ impl ColumnBlock {
         Ok(match self.decoded.times(self.turn) {
             Some(times) => times,
             None => {
-                let (instants, arrivals) =
-                    self.read(|reader| Ok((reader.instants()?, reader.arrivals()?)))?;
+                let EventTimes { instants, arrivals } = self.read(|reader| reader.times())?;
+                let times = OwnTimes::new(instants, arrivals);
                 // What looks for an instant counts on it.
-                if !instants.is_sorted() {
+                if !times.is_sorted()
+                    && !times.instants.iter().map(|own| u64::from_le_bytes(*own)).is_sorted()
+                {
                     return Err(
                         DecodeError::Malformed { what: "its events are not in the order of time" }.into()
                     );
                 }
-                let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
-                let times = OwnTimes::new(bytes(instants), bytes(arrivals));
                 if !self.source.times_fit(times.times()) {
                     return Err(DecodeError::Malformed { what: TIMES_DIFFER }.into());
                 }

@@ -163,7 +163,8 @@ impl Ints {
             Ints::Bytes { base, width: 1, part } if part.length as usize == window.count => {
                 let base = code(base).ok_or(packed::NO_CODE)?;
                 let bytes = frames.range(part, window.from, window.to)?;
-                let most = bytes.iter().copied().max().unwrap_or_default();
+                // As a loop over all, which vectors take.
+                let most = bytes.iter().fold(0, |most: u8, byte| most.max(*byte));
                 code(i64::from(base) + i64::from(most)).ok_or(packed::NO_CODE)?;
                 Ok(bytes.iter().map(move |byte| base + u32::from(*byte)).collect())
             }

@@ -157,7 +157,7 @@ impl Block<'_> {
             unpack64(self.width, self.body, &mut values).ok_or_else(wrong)?;
             out.extend(values.iter().map(move |value| base.wrapping_add(value.cast_signed())));
         } else {
-            out.extend((0..self.count).map(|index| base.wrapping_add(self.tail(index).cast_signed())));
+            self.unpack_tail(out);
         }
         Ok(())
     }
@@ -188,15 +188,29 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// One value of a block that is not whole, without its base.
-    fn tail(&self, index: usize) -> u64 {
+    /// Appends the values of a block that is not whole.
+    fn unpack_tail(&self, out: &mut Vec<i64>) {
+        let base = self.base;
+        if !(1..=WORD_WIDTH_MAX).contains(&self.width) {
+            out.extend((0..self.count).map(|index| base.wrapping_add(self.wide(index).cast_signed())));
+            return;
+        }
+        // Zeros behind the last one, so that each lies within a word that is there.
+        let mut padded = [0; TAIL_BYTES];
+        padded.iter_mut().zip(self.body).for_each(|(to, from)| *to = *from);
+        let mask = u64::MAX >> (64 - self.width);
+        let value = |index: usize| {
+            let bit = index * self.width;
+            let word = padded.get(bit / 8..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+            base.wrapping_add((u64::from_le_bytes(word) >> (bit % 8) & mask).cast_signed())
+        };
+        out.extend((0..self.count).map(value));
+    }
+
+    /// One value of any width of a block that is not whole, without its base.
+    fn wide(&self, index: usize) -> u64 {
         let bit = index * self.width;
         let rest = self.body.get(bit / 8..).unwrap_or_default();
-        if (1..=WORD_WIDTH_MAX).contains(&self.width)
-            && let Some(word) = rest.first_chunk()
-        {
-            return u64::from_le_bytes(*word) >> (bit % 8) & (u64::MAX >> (64 - self.width));
-        }
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(rest) {
             *to = *from;
@@ -235,6 +249,9 @@ impl Block<'_> {
 
 /// Values of so many bits lie within eight bytes, wherever they begin in the first one.
 const WORD_WIDTH_MAX: usize = 64 - 7;
+
+/// The most bytes of a block that is not whole, of such values, and another word.
+const TAIL_BYTES: usize = BLOCK * WORD_WIDTH_MAX / 8 + 8;
 
 /// Where something does not stand for what there is.
 pub(crate) const NO_CODE: DecodeError = malformed("a code that stands for nothing");

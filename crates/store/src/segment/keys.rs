@@ -24,23 +24,27 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// A number and the next one.
+type Pair<'a> = (&'a [u8; 8], &'a [u8; 8]);
+
+fn neighbours(numbers: &[[u8; 8]]) -> impl Iterator<Item = Pair<'_>> {
+    numbers.iter().zip(numbers.get(1..).unwrap_or_default())
+}
+
 impl Times<'_> {
     /// Whether these are the times of that block: they rise from its first key to its last.
     pub(super) fn fit(&self, entry: &BlockEntry) -> bool {
         let events = entry.events as usize;
-        let arrival = |arrival: &[u8; 8]| u64::from_le_bytes(*arrival);
-        let key = |instant: &[u8; 8], own: &[u8; 8]| {
-            u128::from(u64::from_le_bytes(*instant)) << 64 | u128::from(arrival(own))
-        };
+        let number = |own: &[u8; 8]| u64::from_le_bytes(*own);
         // All are gone over, whatever the first ones are: as good as always they fit, and so it is done without branches.
-        let rises = |all: bool, pair: (&[[u8; 8]], &[[u8; 8]])| match pair {
-            ([instant, later], [arrival, next]) => all & (key(instant, arrival) < key(later, next)),
-            _ => all,
+        let rises = |all: bool, ((instant, later), (arrival, next)): (Pair<'_>, Pair<'_>)| {
+            let (instant, later) = (number(instant), number(later));
+            all & ((instant < later) | ((instant == later) & (number(arrival) < number(next))))
         };
         self.instants.len() == events
             && self.arrivals.len() == events
-            && self.instants.windows(2).zip(self.arrivals.windows(2)).fold(true, rises)
-            && self.arrivals.iter().fold(true, |all, own| all & (arrival(own) < NUMBER_MAX))
+            && neighbours(self.instants).zip(neighbours(self.arrivals)).fold(true, rises)
+            && self.arrivals.iter().fold(true, |all, own| all & (number(own) < NUMBER_MAX))
             && self.key(0) == Some(entry.first)
             && events.checked_sub(1).and_then(|last| self.key(last)) == Some(entry.last)
     }

@@ -5,6 +5,7 @@ use crate::pieces::{PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, T
 use crate::spans::Spans;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// What is asked of texts: what it comes to for pieces, and for the text that they make.
 pub(crate) trait Question {
@@ -119,53 +120,109 @@ impl TextPieces {
             answers.push(known);
             told.push(open);
         }
-        if let Some(Answers::All(answer)) = answers.last() {
-            let have: Vec<bool> = self.ways.iter().map(|way| way.text.is_some()).collect();
-            let has = |code: &u16| have.get(usize::from(*code)).copied().unwrap_or_default();
-            return self.codes.iter().map(|code| tell(has(code).then_some(*answer))).collect();
+        if told.last().is_none_or(Option::is_none) {
+            return answers.last().map_or_else(Vec::new, |answers| self.tell(answers, tell));
         }
         let is_read = parts_of(root, &told);
         let moving = Moving::of(&self.ways, &is_read);
-        let ways: Vec<AskedWay> = self.ways.iter().map(|way| AskedWay::of(way, &told, &moving)).collect();
         let (starts, mut answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
         for other in told.iter_mut().flatten().flatten().flat_map(|told| &mut told.others) {
             (other.start, other.cursor) = (starts[other.column], moving.with[other.column]);
         }
+        let open = Open::all(&self.columns, &told, &starts, &moving);
+        let ways = AskedWays::of(&self.ways, &open, &moving);
         // Which is the first value that an event has of each column.
         let mut cursors = vec![0usize; self.columns.len()];
         let mut results = Vec::with_capacity(self.codes.len());
+        let (first, cursor) = (starts[root], moving.with[root]);
         for code in &self.codes {
-            let Some(way) = ways.get(usize::from(*code)) else { continue };
-            for (column, count) in &way.open {
-                let (Some(PlacedColumn::Templates(templates)), Some(Some(told))) =
-                    (self.columns.get(*column), told.get(*column))
-                else {
-                    continue;
-                };
-                let from = cursors[moving.with[*column]];
-                let texts = templates.texts.get(from..from + count).unwrap_or_default();
-                for (place, (template, nth)) in (starts[*column] + from..).zip(texts) {
-                    let Some(told) = told.get(*template as usize) else { continue };
-                    let mut answer = told.with_own(question, *nth);
-                    for other in &told.others {
-                        answer = question.join(answer, answers[other.start + cursors[other.cursor]]);
-                    }
-                    for (other, values, meeting) in &told.meetings {
-                        let mut buffer: number::Buffer = [0; _];
-                        let text = values.text(cursors[moving.with[*other]], &mut buffer);
-                        answer = question.join(answer, question.of_meeting(meeting, text));
-                    }
-                    answers[place] = answer;
-                }
+            let Some(way) = ways.by_code.get(usize::from(*code)) else { continue };
+            let steps = ways.steps.get(way.steps.clone()).unwrap_or_default();
+            let (asked, moves) = steps.split_at(way.asked.min(steps.len()));
+            for (open_column, count) in asked {
+                open[*open_column].answer(question, *count, &cursors, &mut answers);
             }
-            let first = starts[root] + cursors[moving.with[root]];
+            let first = first + cursors[cursor];
             let answer = |nth: u32| answers.get(first + nth as usize).copied();
             results.push(tell(way.text.and_then(answer)));
-            for (column, count) in &way.moves {
+            for (column, count) in moves {
                 cursors[*column] += count;
             }
         }
         results
+    }
+}
+
+impl TextPieces {
+    /// What is asked of the text of each row, where that is known of each text.
+    fn tell<A: Copy, T>(&self, answers: &Answers<'_, A>, tell: impl Fn(Option<A>) -> T) -> Vec<T> {
+        let root = self.columns.len().saturating_sub(1) as u32;
+        let of_way = |way: &Way| {
+            let moves = way.moves.iter().filter(|(column, _)| *column == root);
+            (moves.map(|(_, count)| *count as usize).sum(), way.text)
+        };
+        let ways: Vec<(usize, Option<u32>)> = self.ways.iter().map(of_way).collect();
+        let mut first = 0;
+        let of_code = |code: &u16| {
+            let (count, text) = ways.get(usize::from(*code)).copied().unwrap_or_default();
+            let place = first;
+            first += count;
+            tell(text.and_then(|nth| answers.get(place + nth as usize)))
+        };
+        self.codes.iter().map(of_code).collect()
+    }
+}
+
+/// A column whose texts are gone over.
+struct Open<'p, 't, Q: Question> {
+    column: usize,
+    /// For each text its template, and how many texts before it have the same.
+    texts: &'p [(u32, u32)],
+    told: &'t [Told<'p, Q>],
+    /// Where its answers begin, and the cursor that serves it.
+    start: usize,
+    cursor: usize,
+    moving: &'t Moving,
+}
+
+impl<'p, 't, Q: Question> Open<'p, 't, Q> {
+    /// Those that are read, in their order: columns refer to those before them.
+    fn all(
+        columns: &'p [PlacedColumn],
+        told: &'t [Option<Vec<Told<'p, Q>>>],
+        starts: &[usize],
+        moving: &'t Moving,
+    ) -> Vec<Open<'p, 't, Q>> {
+        let mut open = Vec::new();
+        for (column, (placed, told)) in columns.iter().zip(told).enumerate() {
+            if let (PlacedColumn::Templates(templates), Some(told)) = (placed, told)
+                && moving.is_read(column)
+            {
+                let (start, cursor) = (starts[column], moving.with[column]);
+                open.push(Open { column, texts: &templates.texts, told, start, cursor, moving });
+            }
+        }
+        open
+    }
+
+    /// Tells what the next texts come to.
+    #[inline(always)]
+    fn answer(&self, question: &Q, count: usize, cursors: &[usize], answers: &mut [Q::Answer]) {
+        let from = cursors[self.cursor];
+        let texts = self.texts.get(from..from + count).unwrap_or_default();
+        for (place, (template, nth)) in (self.start + from..).zip(texts) {
+            let Some(told) = self.told.get(*template as usize) else { continue };
+            let mut answer = told.with_own(question, *nth);
+            for other in &told.others {
+                answer = question.join(answer, answers[other.start + cursors[other.cursor]]);
+            }
+            for (other, values, meeting) in &told.meetings {
+                let mut buffer: number::Buffer = [0; _];
+                let text = values.text(cursors[self.moving.with[*other]], &mut buffer);
+                answer = question.join(answer, question.of_meeting(meeting, text));
+            }
+            answers[place] = answer;
+        }
     }
 }
 
@@ -187,11 +244,17 @@ fn parts_of<Q: Question>(last: usize, told: &[Option<Vec<Told<'_, Q>>>]) -> Vec<
     is_part
 }
 
-/// What a question needs to know of a way.
+/// What a question needs to know of ways.
+struct AskedWays {
+    by_code: Vec<AskedWay>,
+    /// Of all of them, one after another: which of the columns that are gone over, and how many texts; then how far to move on in which column.
+    steps: Vec<(usize, usize)>,
+}
+
 struct AskedWay {
-    /// The columns whose texts are gone over, and how many of them.
-    open: Vec<(usize, usize)>,
-    moves: Vec<(usize, usize)>,
+    steps: Range<usize>,
+    /// So many of them ask, the others move on.
+    asked: usize,
     text: Option<u32>,
 }
 
@@ -216,24 +279,24 @@ fn one_after_another<A: Copy>(
                 all.extend(codes.iter().map(|code| entries.get(*code as usize).copied().unwrap_or(empty)));
             }
         }
-        let count = match of {
-            PlacedColumn::Values(values) => values.len(),
-            PlacedColumn::Templates(templates) => templates.texts.len(),
-        };
-        all.resize(starts.last().map_or(0, |start| start + count + 1), empty);
+        all.resize(starts.last().map_or(0, |start| start + of.len() + 1), empty);
     }
     (starts, all)
 }
 
-impl AskedWay {
-    fn of<T>(way: &Way, open: &[Option<T>], moving: &Moving) -> AskedWay {
-        let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count as usize));
-        let is_open = |column: usize| open.get(column).is_some_and(Option::is_some);
-        AskedWay {
-            open: moves().filter(|(column, _)| moving.is_read(*column) && is_open(*column)).collect(),
-            moves: moves().filter(|(column, _)| moving.with.get(*column) == Some(column)).collect(),
-            text: way.text,
+impl AskedWays {
+    fn of<Q: Question>(ways: &[Way], open: &[Open<'_, '_, Q>], moving: &Moving) -> AskedWays {
+        let (mut by_code, mut steps) = (Vec::with_capacity(ways.len()), Vec::new());
+        for way in ways {
+            let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count as usize));
+            let from = steps.len();
+            let place = |column: usize| open.binary_search_by_key(&column, |open| open.column).ok();
+            steps.extend(moves().filter_map(|(column, count)| Some((place(column)?, count))));
+            let asked = steps.len() - from;
+            steps.extend(moves().filter(|(column, _)| moving.with.get(*column) == Some(column)));
+            by_code.push(AskedWay { steps: from..steps.len(), asked, text: way.text });
         }
+        AskedWays { by_code, steps }
     }
 }
 

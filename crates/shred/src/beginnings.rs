@@ -1,10 +1,15 @@
 //! The beginnings of texts by template: where what is asked of texts is told by the literal at their start, one entry stands for all texts of the template.
 
+use crate::asked::Hole;
 use crate::encoding::dictionary::Coded;
+use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
+use crate::frame::FrameReader;
+use crate::group::GroupReader;
 use crate::output::{Output, Sink};
 use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedTemplate, PlacedTemplates, TextPieces};
+use crate::spared::Spare;
 
 impl PlacedTemplate {
     /// What stands at the start of its texts, as far as that is ASCII without escapes; none where nothing is asked of it, as no text has it, or that does
@@ -23,6 +28,44 @@ impl PlacedTemplates {
     fn are_told(&self, tells: &impl Fn(&[u8]) -> bool) -> bool {
         let told = self.templates.iter().filter(|template| template.beginning(tells).is_some());
         told.map(|template| template.uses).sum::<usize>() * 2 > self.texts.len()
+    }
+}
+
+impl GroupReader<'_> {
+    /// [Beginnings](TextPieces::beginnings) of the texts at a path of keys, where these come in [pieces](crate::AtPath::Pieces). Of texts that are told by them no more is read.
+    /// Takes time linear in the events, and in the texts that are put together.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn beginnings_at(
+        &mut self,
+        keys: &[&str],
+        tells: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Coded<'static>>, DecodeError> {
+        let Some(sites) = self.group.sites(0, keys) else { return Ok(None) };
+        let pieces = self.pieces_for(&sites, &Beginnings(&tells))?;
+        pieces.map_or(Ok(None), |pieces| pieces.beginnings(&tells))
+    }
+}
+
+/// Reads what is not told by the beginnings of templates.
+struct Beginnings<'t, T>(&'t T);
+
+impl<T: Fn(&[u8]) -> bool> Spare for Beginnings<'_, T> {
+    fn is_told(&self, template: &PlacedTemplate) -> bool {
+        template.beginning(self.0).is_some()
+    }
+
+    fn spares(&self, _: &Simple, _: &mut FrameReader<'_>) -> Result<Option<usize>, DecodeError> {
+        Ok(None)
+    }
+
+    fn are_idle(&self, _: &PlacedTemplate) -> bool {
+        false
+    }
+
+    fn meets(&self, _: &Hole<'_>) -> bool {
+        true
     }
 }
 
@@ -82,6 +125,7 @@ impl TextPieces {
 #[cfg(test)]
 mod tests {
     use crate::distinct::tests::pieces;
+    use crate::{Event, Group, encode};
 
     #[test]
     fn a_beginning_stands_for_texts_that_it_tells_and_others_are_whole() {
@@ -107,6 +151,11 @@ mod tests {
                 }
             }
         }
+        let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+        let encoded = encode(&events.collect::<Vec<_>>()).unwrap();
+        let group = Group::open(&encoded.directory).unwrap();
+        // What is read for them alone tells the same.
+        assert_eq!(group.read(&encoded.frames).beginnings_at(&["m"], tells).unwrap(), Some(told));
         assert_eq!(pieces.beginnings(|_| false).unwrap(), None);
         assert!(!pieces.have_beginnings(|_| false));
     }

@@ -23,29 +23,35 @@ pub(crate) fn places(
             *value += count;
         }
     }
-    let count = |code: u32| values.get(code as usize).copied().unwrap_or(0);
     // How many elements each shape has, then where its values begin.
     let mut next = vec![0u32; shapes];
-    let mut found = 0u64;
     for code in codes.clone() {
-        if let Some(next) = next.get_mut(code as usize) {
-            *next = next.saturating_add(count(code));
-            found += u64::from(count(code));
+        if let Some(elements) = next.get_mut(code as usize) {
+            *elements += 1;
         }
     }
-    if found != total as u64 {
-        return None;
+    let mut start = 0u64;
+    let mut table = Vec::with_capacity(shapes);
+    for (elements, count) in next.into_iter().zip(values) {
+        // Only what is no more than the total is looked at.
+        table.push((start as u32, count));
+        start = start.saturating_add(u64::from(elements) * u64::from(count));
     }
-    let mut start = 0u32;
-    for next in &mut next {
-        start = start.saturating_add(std::mem::replace(next, start));
+    if start != total as u64 {
+        return None;
     }
     let mut places = Vec::with_capacity(total);
     for code in codes {
-        let Some(next) = next.get_mut(code as usize) else { continue };
-        for _ in 0..count(code) {
-            places.push(*next);
-            *next = next.saturating_add(1);
+        match table.get_mut(code as usize) {
+            Some((next, 1)) => {
+                places.push(*next);
+                *next += 1;
+            }
+            Some((next, count)) => {
+                places.extend(*next..next.saturating_add(*count));
+                *next = next.saturating_add(*count);
+            }
+            None => {}
         }
     }
     Some(places)

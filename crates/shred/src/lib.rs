@@ -83,6 +83,7 @@ mod salvage;
 mod shape;
 mod sites;
 mod spans;
+mod spared;
 mod stride;
 mod survey;
 mod texts;

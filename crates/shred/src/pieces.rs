@@ -34,6 +34,16 @@ pub(crate) enum PlacedColumn {
     Templates(PlacedTemplates),
 }
 
+impl PlacedColumn {
+    /// How many values it has.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            PlacedColumn::Values(values) => values.len(),
+            PlacedColumn::Templates(templates) => templates.texts.len(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlacedTemplates {
     pub(crate) templates: Vec<PlacedTemplate>,

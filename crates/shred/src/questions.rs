@@ -1,9 +1,12 @@
 //! How long texts by template are, and whether something stands in them: what their pieces tell of it.
 
 use crate::asked::{Answers, Hole, Meets, Question};
+use crate::error::DecodeError;
+use crate::group::GroupReader;
 use crate::number::{self, POWERS, Plain};
 use crate::pieces::{PlacedTemplate, TextPieces};
 use crate::spans::{Mapped, Spans};
+use memchr::memmem;
 use std::convert::Infallible;
 
 /// How many characters a text has.
@@ -82,22 +85,56 @@ impl TextPieces {
     /// where it may stand across several, or be part of an escape. Takes time linear in the texts and the pieces of their
     /// templates.
     pub fn search(&self, wanted: Wanted<'_>, find: impl Fn(&[u8]) -> bool) -> Vec<Holds> {
+        Search { wanted, find }.of(self)
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
+    /// What the pieces of each text tell.
+    fn of(&self, pieces: &TextPieces) -> Vec<Holds> {
         let holds = |found: Option<u8>| match found {
             None => Holds::Nothing,
             Some(found) if found & found::FOREIGN != 0 => Holds::Untold,
             Some(found) if found & found::SURE != 0 => Holds::Yes,
             Some(found) if found & (found::HELD | found::PERHAPS) == 0 => Holds::No,
             // A piece does not tell where in its text it stands.
-            Some(_) if wanted.within != Within::Anywhere => Holds::Untold,
+            Some(_) if self.wanted.within != Within::Anywhere => Holds::Untold,
             Some(found) if found & (found::HELD | found::ESCAPED) == found::HELD => Holds::Yes,
             Some(_) => Holds::Untold,
         };
-        self.ask(&Search { wanted, find }, holds)
+        pieces.ask(self, holds)
+    }
+}
+
+impl GroupReader<'_> {
+    /// How many characters the text of each event at a path of keys has, where its texts come in [pieces](crate::AtPath::Pieces). No more is read of them than that takes.
+    /// Takes time linear in the events, and in the values that fill the holes of templates.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn lengths_at(&mut self, keys: &[&str]) -> Result<Option<Vec<Length>>, DecodeError> {
+        let Some(sites) = self.group.sites(0, keys) else { return Ok(None) };
+        Ok(self.pieces_for(&sites, &Characters)?.map(|pieces| pieces.lengths()))
+    }
+
+    /// The same of whether something stands in it: see [`TextPieces::search`].
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn search_at(
+        &mut self,
+        keys: &[&str],
+        wanted: Wanted<'_>,
+        find: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Vec<Holds>>, DecodeError> {
+        let Some(sites) = self.group.sites(0, keys) else { return Ok(None) };
+        let search = Search { wanted, find };
+        Ok(self.pieces_for(&sites, &search)?.map(|pieces| search.of(&pieces)))
     }
 }
 
 /// How many characters texts have.
-struct Characters;
+pub(crate) struct Characters;
 
 /// Stands for the length of a text whose pieces do not tell it.
 const UNTOLD: u32 = u32::MAX;
@@ -228,6 +265,14 @@ impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
         values.is_plain() && !(self.find)(values.bytes()) && !(values.are_numbers() && may_be_number())
     }
 
+    /// Whether it stands in a literal, and surely is no part of an escape there.
+    fn is_surely_in(&self, literal: &[u8]) -> bool {
+        let wanted = self.wanted.text;
+        let at = memmem::find(literal, wanted).filter(|_| !wanted.is_empty());
+        let until = at.and_then(|at| literal.get(..at + wanted.len()));
+        until.is_some_and(|until| begins_in_no_escape(until, wanted))
+    }
+
     /// Whether bytes alone tell what is asked.
     fn is_exact(&self) -> bool {
         !self.wanted.any_case && !self.wanted.has_others
@@ -293,8 +338,11 @@ impl<F: Fn(&[u8]) -> bool> Question for Search<'_, F> {
     /// The literals at the start and at the end tell most templates apart from what has to stand there.
     fn of_outside(&self, template: &PlacedTemplate) -> Option<u8> {
         let Wanted { text: wanted, within, .. } = self.wanted;
-        if within == Within::Anywhere || !self.is_exact() {
+        if !self.is_exact() {
             return None;
+        }
+        if within == Within::Anywhere {
+            return template.literals().any(|literal| self.is_surely_in(literal)).then_some(found::SURE);
         }
         let (first, last) = (template.literals().next()?, template.literals().last()?);
         if template.pieces.is_empty() {

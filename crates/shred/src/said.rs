@@ -22,7 +22,7 @@ pub struct TextPath {
 
 impl Wanted<'_> {
     /// Whether it may stand in texts that consist of some bytes.
-    fn may_consist_of(&self, alphabet: &[u8]) -> bool {
+    pub(crate) fn may_consist_of(&self, alphabet: &[u8]) -> bool {
         let is_there = |byte: &u8| match self.any_case {
             false => alphabet.contains(byte),
             true => alphabet.iter().any(|own| own.eq_ignore_ascii_case(byte)),

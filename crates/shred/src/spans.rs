@@ -33,6 +33,17 @@ enum Places {
     Coded { bounds: Vec<u32>, codes: Vec<u32> },
     /// Nowhere: they are the texts of these numbers, made when they are taken.
     Numbers(Decimals),
+    /// Nowhere: they were not read.
+    Unread(Unread),
+}
+
+/// Values that were not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub(crate) count: usize,
+    /// How long each is, where that is asked for.
+    pub(crate) length: usize,
+    pub(crate) are_numbers: bool,
 }
 
 /// A number for each value. Those of different texts differ; those of equal ones are the same but where hardly any are.
@@ -195,9 +206,15 @@ impl<'f> Spans<'f> {
         Ok(Spans { bytes: Cow::Owned(bytes), places: Places::Bounds(bounds) })
     }
 
+    /// Values that stand for themselves in what is asked of them: nothing of it stands in them.
+    pub(crate) fn unread(unread: Unread) -> Spans<'static> {
+        Spans { bytes: Cow::Borrowed(&[]), places: Places::Unread(unread) }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match &self.places {
+            Places::Unread(unread) => unread.count,
             Places::Bounds(bounds) => bounds.len() - 1,
             Places::Every { count, .. } => *count,
             Places::Coded { codes, .. } => codes.len(),
@@ -214,7 +231,7 @@ impl<'f> Spans<'f> {
                 return (index < *count).then(|| (index * length, (index + 1) * length));
             }
             Places::Coded { bounds, codes } => (bounds, *codes.get(index)? as usize),
-            Places::Numbers(_) => return None,
+            Places::Numbers(_) | Places::Unread(_) => return None,
         };
         let [from, to, ..] = bounds.get(index..)? else { return None };
         Some((*from as usize, *to as usize))
@@ -238,7 +255,7 @@ impl<'f> Spans<'f> {
 
     /// Whether they are numbers, whose texts are made when they are taken.
     pub(crate) fn are_numbers(&self) -> bool {
-        matches!(self.places, Places::Numbers(_))
+        matches!(self.places, Places::Numbers(_) | Places::Unread(Unread { are_numbers: true, .. }))
     }
 
     /// The text of a value, of a number in a buffer; empty where there is none.
@@ -257,7 +274,7 @@ impl<'f> Spans<'f> {
     /// How long each text is, where all are of one length.
     pub(crate) fn one_length(&self) -> Option<usize> {
         match self.places {
-            Places::Every { length, .. } => Some(length),
+            Places::Every { length, .. } | Places::Unread(Unread { length, .. }) => Some(length),
             Places::Bounds(_) | Places::Coded { .. } | Places::Numbers(_) => None,
         }
     }
@@ -283,6 +300,7 @@ impl<'f> Spans<'f> {
                 (0..*count).map(|index| of(index * length, (index + 1) * length)).collect()
             }
             Places::Coded { bounds, codes } => return Mapped::Entries(of_bounds(bounds), codes),
+            Places::Unread(unread) => vec![of(0, unread.length); unread.count],
             Places::Numbers(Decimals { mantissas, scales: Scales::Fixed(scale) }) => mantissas
                 .iter()
                 .map(|mantissa| of_number(Plain { mantissa: *mantissa, scale: *scale }))
@@ -303,6 +321,7 @@ impl<'f> Spans<'f> {
             Places::Coded { bounds, codes } => {
                 Numbered::Codes { codes: Cow::Borrowed(codes), count: bounds.len() as u64 }
             }
+            Places::Unread(_) => return None,
             Places::Numbers(decimals) => {
                 let mantissas = || decimals.mantissas.iter().copied();
                 let (least, greatest) = (mantissas().min().unwrap_or(0), mantissas().max().unwrap_or(0));
@@ -317,7 +336,7 @@ impl<'f> Spans<'f> {
     pub(crate) fn held_bytes(&self) -> usize {
         let places = match &self.places {
             Places::Bounds(bounds) => size_of::<u32>() * bounds.capacity(),
-            Places::Every { .. } => 0,
+            Places::Every { .. } | Places::Unread(_) => 0,
             Places::Coded { bounds, codes } => size_of::<u32>() * (bounds.capacity() + codes.capacity()),
             Places::Numbers(decimals) => {
                 let scales = if let Scales::Each(scales) = &decimals.scales { scales.capacity() } else { 0 };

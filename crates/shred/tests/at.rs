@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tamias_json::{Document, Map, Offsets, Value};
 use tamias_shred::{
-    AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, Holds, Length, Numbers, TextPieces, Wanted,
-    Within, encode, group_len,
+    AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, GroupReader, Holds, Length, Numbers, TextPieces,
+    Wanted, Within, encode, group_len,
 };
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
@@ -84,6 +84,27 @@ fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
             (length, read) => panic!("{length:?} of {}: {read:?}", String::from_utf8_lossy(text)),
         }
     }
+    for (part, how) in searches(known) {
+        assert_searched(pieces, known, &part, how);
+    }
+}
+
+/// Asserts that what is read of pieces for a question alone tells what all of them do.
+fn ask_spared(reader: &mut GroupReader<'_>, keys: &[&str], pieces: &TextPieces, known: &[Vec<u8>]) {
+    assert_eq!(reader.lengths_at(keys), Ok(Some(pieces.lengths())), "{keys:?}");
+    for (part, (within, any_case)) in searches(known) {
+        let text = if any_case { part.to_ascii_lowercase() } else { part };
+        let find = |bytes: &[u8]| {
+            bytes.windows(text.len()).any(|part| part == text || any_case && part.eq_ignore_ascii_case(&text))
+        };
+        let wanted = Wanted { text: &text, any_case, has_others: any_case, within };
+        let found = reader.search_at(keys, wanted, find).expect("reads").expect("pieces");
+        assert_eq!(found, pieces.search(wanted, find), "{keys:?}: {}", String::from_utf8_lossy(&text));
+    }
+}
+
+/// What texts are searched for: what some of them have, and some of them do not have.
+fn searches(known: &[Vec<u8>]) -> impl Iterator<Item = (Vec<u8>, (Within, bool))> {
     // Parts of the texts themselves, of all lengths and from all places.
     let parts = known.iter().enumerate().step_by(known.len() / 12 + 1).flat_map(|(row, text)| {
         let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
@@ -103,13 +124,9 @@ fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
     let parts: Vec<Vec<u8>> =
         parts.map(<[u8]>::to_vec).chain(whole.filter(|text| !text.is_empty())).collect();
     let others = [&b"no such text"[..], b"1", b"."].map(<[u8]>::to_vec);
-    for part in parts.iter().chain(&others) {
-        for within in [Within::Anywhere, Within::Start, Within::End, Within::Whole] {
-            for any_case in [false, true] {
-                assert_searched(pieces, known, part, (within, any_case));
-            }
-        }
-    }
+    let ways = [Within::Anywhere, Within::Start, Within::End, Within::Whole];
+    let ways = ways.into_iter().flat_map(|within| [(within, false), (within, true)]);
+    parts.into_iter().chain(others).flat_map(move |part| ways.clone().map(move |way| (part.clone(), way)))
 }
 
 /// Asserts that pieces tell whether something stands in texts, or leave it open.
@@ -137,7 +154,7 @@ fn assert_searched(pieces: &TextPieces, known: &[Vec<u8>], part: &[u8], (within,
             // A part of an escape is none of a text; what begins like it, or is all of it, has its escapes too.
             Holds::Yes => {
                 let is_whole = match within {
-                    Within::Anywhere => !text.contains(&b'\\'),
+                    Within::Anywhere => characters(&inner).any(|at| inner[at..].starts_with(&wanted)),
                     Within::Start | Within::Whole => true,
                     Within::End => characters(&inner).any(|at| at + wanted.len() == inner.len()),
                 };
@@ -299,6 +316,9 @@ fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 7] {
             assert_eq!(told.as_ref(), Ok(&at), "{path:?} takes other frames than are named");
         }
         let Some(told) = told(&at, events.len()) else { continue };
+        if let AtPath::Pieces(pieces) = &at {
+            ask_spared(&mut group.read(&encoded.frames), &keys, pieces, &told);
+        }
         let rows: Vec<u32> = (0..events.len() as u32).filter(|row| row % 7 < 2).collect();
         match group.read(&encoded.frames).at_rows(&keys, &rows).expect("reads") {
             AtRows::All(all) => assert_eq!(all, at, "{path:?}"),

@@ -39,6 +39,8 @@ pub fn group(input: &[u8]) {
         let _ = reader.between(column, -5, 1_000);
     }
     // As a query reads it.
+    let find = |text: &[u8]| text.contains(&b'1');
+    let wanted = Wanted { text: b"1", any_case: true, has_others: true, within: Within::Anywhere };
     let rows: Vec<u32> = (0..group.events().min(64) as u32).step_by(3).collect();
     for key in group.keys().unwrap_or_default().iter().take(16) {
         for keys in [&[&**key][..], &[key, "City"]] {
@@ -49,17 +51,13 @@ pub fn group(input: &[u8]) {
             if let Ok(AtPath::Pieces(pieces)) = &all {
                 assert!(documents.is_err() || pieces.texts(None).is_ok(), "{keys:?}");
                 assert_eq!(pieces.lengths().len(), group.events());
-                let find = |text: &[u8]| text.contains(&b'1');
-                assert_eq!(
-                    pieces
-                        .search(
-                            Wanted { text: b"1", any_case: true, has_others: true, within: Within::Anywhere },
-                            find
-                        )
-                        .len(),
-                    group.events()
-                );
+                assert_eq!(pieces.search(wanted, find).len(), group.events());
             }
+            // What is not read for it may be wrong.
+            let found = reader.search_at(keys, wanted, find).ok().flatten();
+            assert!(found.is_none_or(|found| found.len() == group.events()), "{keys:?}");
+            let lengths = reader.lengths_at(keys).ok().flatten();
+            assert!(lengths.is_none_or(|lengths| lengths.len() == group.events()), "{keys:?}");
             assert!(group.frames_at(keys).iter().all(|frame| (*frame as usize) < group.frames()));
         }
     }

@@ -1,12 +1,14 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
 use super::array_column::ArrayColumn;
+use super::coded::held_by_numbers;
 use super::compact::{Compact, CompactNumbers, CompactTimes};
 use super::path_column::PathColumn;
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -46,8 +48,19 @@ pub struct DecodedColumns {
     /// All of them, once they were asked for more than once.
     documents: Piece<OwnDocuments>,
     were_documents_asked_for: AtomicBool,
+    /// The paths whose texts were searched without being kept.
+    searched: Mutex<HashMap<Path, Searched>>,
     /// What it takes in memory without any piece, in bytes.
     own_bytes: usize,
+}
+
+/// What became of texts that were searched without being kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Searched {
+    /// In this turn. They are kept when they are searched again.
+    Once(u64),
+    /// They were kept, and there was no room for them.
+    KeptInVain,
 }
 
 /// Columns by their paths.
@@ -58,8 +71,30 @@ type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
 struct Paths {
     wide: Columns<Path, PathColumn>,
     compact: Columns<Path, Compact>,
-    /// How many characters texts have, of which there is no more where memory is short.
-    lengths: Columns<Path, CompactNumbers>,
+    /// How many characters texts have, where these are not there themselves.
+    lengths: Columns<Path, Lengths>,
+}
+
+/// How many characters texts have, as they are reckoned with or in few bytes.
+enum Lengths {
+    Wide(Arc<Numbers>),
+    Compact(CompactNumbers),
+}
+
+impl Lengths {
+    fn held_bytes(&self) -> usize {
+        match self {
+            Lengths::Wide(numbers) => held_by_numbers(numbers),
+            Lengths::Compact(numbers) => numbers.held_bytes(),
+        }
+    }
+
+    fn widened(&self) -> Arc<Numbers> {
+        match self {
+            Lengths::Wide(numbers) => numbers.clone(),
+            Lengths::Compact(numbers) => Arc::new(numbers.widened()),
+        }
+    }
 }
 
 /// The column of a path.
@@ -162,7 +197,7 @@ impl Paths {
             Some(lengths)
         };
         let counted = lock(&self.wide).get_mut(path).and_then(of_wide);
-        counted.or_else(|| Some(Arc::new(known(&self.lengths, path, turn)?.widened())))
+        counted.or_else(|| Some(known(&self.lengths, path, turn)?.widened()))
     }
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> Paths {
@@ -177,11 +212,18 @@ impl Paths {
     fn compacted(&self) -> Paths {
         let all = self.kept_if(&|_| true);
         let (mut compact, mut lengths) = (lock(&all.compact), lock(&all.lengths));
+        for kept in lengths.values_mut() {
+            if let Lengths::Wide(wide) = &*kept.column
+                && let Some(of_lengths) = CompactNumbers::of(wide)
+            {
+                kept.column = Arc::new(Lengths::Compact(of_lengths));
+            }
+        }
         lock(&all.wide).retain(|path, Kept { column, turns }| {
             let counted = column.known_lengths().and_then(|counted| CompactNumbers::of(counted));
             let are_counted = counted.is_some();
             if let Some(counted) = counted {
-                let kept = || Kept { column: Arc::new(counted), turns: *turns };
+                let kept = || Kept { column: Arc::new(Lengths::Compact(counted)), turns: *turns };
                 lengths.entry(path.clone()).or_insert_with(kept).turns.use_in(turns.used);
             }
             if let Some(known) = compact.get_mut(path) {
@@ -227,6 +269,7 @@ impl DecodedColumns {
             compact_times: Piece::default(),
             documents: Piece::default(),
             were_documents_asked_for: AtomicBool::new(false),
+            searched: Mutex::default(),
         }
     }
 
@@ -274,6 +317,26 @@ impl DecodedColumns {
     /// How many characters the texts at a path have, if that was counted for all rows.
     pub(super) fn lengths(&self, path: &[Box<str>], turn: u64) -> Option<Arc<Numbers>> {
         self.paths.lengths(path, turn)
+    }
+
+    /// Keeps how many characters the texts at a path have.
+    pub(super) fn keep_lengths(&self, path: &Path, lengths: Numbers, turn: u64) -> Arc<Numbers> {
+        keep(&self.paths.lengths, path.clone(), Arc::new(Lengths::Wide(Arc::new(lengths))), turn).widened()
+    }
+
+    /// Whether texts at a path are searched without being kept: the first time, and each time once they were kept in vain.
+    pub(super) fn is_searched_in_passing(&self, path: &Path, turn: u64) -> bool {
+        match lock(&self.searched).entry(path.clone()) {
+            Entry::Occupied(known) => match *known.get() {
+                // A query may search them for several things.
+                Searched::Once(of) => of == turn && turn > 0,
+                Searched::KeptInVain => true,
+            },
+            Entry::Vacant(new) => {
+                new.insert(Searched::Once(turn));
+                true
+            }
+        }
     }
 
     /// Keeps the column of a path. Where another thread was first, its column counts.
@@ -339,7 +402,8 @@ impl DecodedColumns {
 
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
-        let mut bytes = self.own_bytes;
+        let mut bytes =
+            self.own_bytes + lock(&self.searched).keys().map(|path| path_bytes(path)).sum::<usize>();
         self.each_piece(&mut |_, piece| bytes += piece);
         bytes
     }
@@ -416,8 +480,17 @@ impl DecodedColumns {
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
+        let mut searched = lock(&self.searched).clone();
+        for (path, kept) in &mut searched {
+            let is_there =
+                |of: &Paths| lock(&of.wide).contains_key(path) || lock(&of.compact).contains_key(path);
+            if is_there(&self.paths) && !is_there(&paths) {
+                *kept = Searched::KeptInVain;
+            }
+        }
         DecodedColumns {
             group: self.group.clone(),
+            searched: Mutex::new(searched),
             frames,
             paths,
             partly,

@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Numbers,
+    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Holds, Numbers,
     ShapeCodes, TextPath, Wanted,
 };
 use thiserror::Error;
@@ -431,6 +431,52 @@ impl ColumnBlock {
         self.decoded.lengths(path, self.turn)
     }
 
+    /// How many characters the texts at a path have, if they come in pieces, which are not kept for that.
+    pub(crate) fn lengths(&self, path: &Path) -> Result<Option<Arc<Numbers>>, ColumnError> {
+        if let Some(known) = self.known_lengths(path) {
+            return Ok(Some(known));
+        }
+        let Some(lengths) = self.read(|reader| reader.lengths_at(&keys_of(path)))? else { return Ok(None) };
+        let counted = piece_column::numbers_of(&lengths, |rows| self.texts_at(path, rows))?;
+        Ok(counted.map(|counted| self.decoded.keep_lengths(path, counted, self.turn)))
+    }
+
+    /// Whether the texts at a path are to be searched without being kept, if they come in pieces: where that was done before they had better be.
+    pub(crate) fn is_searched_in_passing(&self, path: &Path) -> bool {
+        !self.has(path) && self.is_in_pieces(path) && self.decoded.is_searched_in_passing(path, self.turn)
+    }
+
+    /// Of each row whether something stands in its text, if these come in pieces, which are not kept for that.
+    pub(crate) fn search(
+        &self,
+        path: &Path,
+        wanted: Wanted<'_>,
+        find: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Vec<Holds>>, ColumnError> {
+        self.read(|reader| reader.search_at(&keys_of(path), wanted, find))
+    }
+
+    /// [Beginnings](tamias_shred::TextPieces::beginnings) of the texts at a path, if these come in pieces, which are not kept for that.
+    pub(crate) fn beginnings(
+        &self,
+        path: &Path,
+        tells: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Coded>, ColumnError> {
+        let beginnings = self.read(|reader| reader.beginnings_at(&keys_of(path), tells))?;
+        Ok(beginnings.map(|coded| Coded::new(Some(coded.codes), Arc::new(coded.entries.into()))))
+    }
+
+    /// The texts of some rows, in ascending order, which come in pieces.
+    pub(crate) fn texts_at(&self, path: &Path, rows: &[u32]) -> Result<Dictionary, ColumnError> {
+        Ok(match self.read(|reader| reader.at_rows(&keys_of(path), rows))? {
+            AtRows::Some(texts) => texts.into(),
+            AtRows::All(at) => {
+                let column = PathColumn::new(at, self.len());
+                Dictionary::of(rows.iter().map(|row| column.json(*row as usize)))
+            }
+        })
+    }
+
     /// Whether the values at a path are texts in pieces, which tell how long these are.
     pub(crate) fn is_in_pieces(&self, path: &Path) -> bool {
         self.decoded.group.is_in_pieces(&keys_of(path))
@@ -572,6 +618,32 @@ mod tests {
         assert_eq!(rows(&block.at(&path).unwrap()), Some(vec![1, 3]));
         // Those of events serve as well, once they are there.
         assert_eq!(rows(&block.at_in_any_order(&path).unwrap()), Some(vec![1, 3]));
+    }
+
+    #[test]
+    fn texts_are_counted_without_being_kept_and_searched_so_again_once_they_were_kept_in_vain() {
+        let documents: Vec<String> =
+            (0..500).map(|n| format!(r#"{{"m":"order {n} was paid and sent","n":{n}}}"#)).collect();
+        let documents = documents.iter().map(String::as_bytes);
+        let events: Vec<Event<'_>> =
+            documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
+        let encoded = encode(&events).unwrap();
+        let block = ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap().in_turn(1);
+        let path: Path = [Box::from("m")].into();
+        let held = block.decoded().held_bytes();
+        let lengths = block.lengths(&path).unwrap().unwrap();
+        assert_eq!((lengths.values[7], lengths.values[77]), (25, 26));
+        assert!(block.decoded().held_bytes() > held && !block.has(&path));
+        assert_eq!(block.decoded().compacted().lengths(&path, 1), Some(lengths));
+
+        assert!(block.is_searched_in_passing(&path));
+        let block = block.in_turn(2);
+        assert!(!block.is_searched_in_passing(&path));
+        block.at(&path).unwrap();
+        let without = Arc::new(block.decoded().made_before(2));
+        let block = ColumnBlock::sharing(without, Box::new(Vec::new())).in_turn(3);
+        assert!(block.is_searched_in_passing(&path));
+        assert!(block.in_turn(4).is_searched_in_passing(&path));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::coded::{Coded, characters_of, held_by_numbers};
 use crate::dictionary::Dictionary;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use tamias_shred::{DecodeError, Length, Numbers, TextPieces};
@@ -105,31 +106,7 @@ impl PieceColumn {
     }
 
     fn count_lengths(&self) -> Option<Numbers> {
-        let lengths = self.pieces.lengths();
-        let characters = |length: &Length| match length {
-            Length::Characters(characters) => Some(i64::from(*characters)),
-            Length::Nothing | Length::Untold => None,
-        };
-        // As good as always all rows have a text that tells.
-        if let Some(values) = lengths.iter().map(characters).collect::<Option<Vec<i64>>>() {
-            return Some(Numbers { values, ..Numbers::default() });
-        }
-        let untold = (0..).zip(&lengths).filter(|(_, length)| **length == Length::Untold);
-        let untold: Vec<u32> = untold.map(|(row, _)| row).collect();
-        let texts = self.some(&untold);
-        let mut of_untold = (0..texts.len() as u32).map(|text| characters_of(texts.get(text)));
-        let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(lengths.len()));
-        for (row, length) in (0u32..).zip(&lengths) {
-            let characters = match length {
-                Length::Nothing => continue,
-                Length::Characters(characters) => i64::from(*characters),
-                Length::Untold => of_untold.next()??,
-            };
-            rows.push(row);
-            values.push(characters);
-        }
-        let rows = (rows.len() != lengths.len()).then_some(rows);
-        Some(Numbers { values, rows, ..Numbers::default() })
+        numbers_of(&self.pieces.lengths(), |rows| Ok::<_, Infallible>(self.some(rows))).ok()?
     }
 
     pub(super) fn held_bytes(&self) -> usize {
@@ -137,4 +114,38 @@ impl PieceColumn {
         let lengths = self.lengths.get().and_then(Option::as_deref).map_or(0, held_by_numbers);
         self.pieces_bytes + coded + lengths
     }
+}
+
+/// How many characters texts have of which pieces tell so much; `texts_of` gives those of rows of which they do not. None where one cannot be told.
+pub(super) fn numbers_of<E>(
+    lengths: &[Length],
+    texts_of: impl FnOnce(&[u32]) -> Result<Dictionary, E>,
+) -> Result<Option<Numbers>, E> {
+    let characters = |length: &Length| match length {
+        Length::Characters(characters) => Some(i64::from(*characters)),
+        Length::Nothing | Length::Untold => None,
+    };
+    // As good as always all rows have a text that tells.
+    if let Some(values) = lengths.iter().map(characters).collect::<Option<Vec<i64>>>() {
+        return Ok(Some(Numbers { values, ..Numbers::default() }));
+    }
+    let untold = (0..).zip(lengths).filter(|(_, length)| **length == Length::Untold);
+    let untold: Vec<u32> = untold.map(|(row, _)| row).collect();
+    let texts = if untold.is_empty() { Dictionary::default() } else { texts_of(&untold)? };
+    let mut of_untold = (0..texts.len() as u32).map(|text| characters_of(texts.get(text)));
+    let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(lengths.len()));
+    for (row, length) in (0u32..).zip(lengths) {
+        let characters = match length {
+            Length::Nothing => continue,
+            Length::Characters(characters) => i64::from(*characters),
+            Length::Untold => match of_untold.next().flatten() {
+                Some(characters) => characters,
+                None => return Ok(None),
+            },
+        };
+        rows.push(row);
+        values.push(characters);
+    }
+    let rows = (rows.len() != lengths.len()).then_some(rows);
+    Ok(Some(Numbers { values, rows, ..Numbers::default() }))
 }

@@ -118,7 +118,7 @@ impl Pattern {
     }
 
     /// The length of the texts.
-    fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.units.iter().map(|unit| if let Unit::Hex { .. } = unit { 2 } else { 1 }).sum()
     }
 

@@ -39,6 +39,11 @@ impl Simple {
         }
     }
 
+    /// Whether its values are numbers that a mantissa and a scale spell.
+    pub(crate) fn are_numbers(&self) -> bool {
+        matches!(self, Simple::Whole(_) | Simple::Fractions(_) | Simple::Difference(_))
+    }
+
     /// All parts that it needs; others may need them too.
     pub(crate) fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();

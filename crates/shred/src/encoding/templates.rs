@@ -38,6 +38,8 @@ pub(crate) struct Templates {
     pub(crate) codes: Ints,
 }
 
+const OTHER_USES: DecodeError = malformed("a template that is not used as often as it says");
+
 /// A template has at most so many holes.
 pub(crate) const HOLES_MAX: usize = 256;
 
@@ -97,12 +99,33 @@ impl Templates {
         for (number, template) in self.templates.iter().enumerate() {
             let (from, used) = (before[number], seen[number] as usize);
             if template.uses != from + used + after[number] {
-                return Err(malformed("a template that is not used as often as it says"));
+                return Err(OTHER_USES);
             }
             let own = Window { count: template.uses, from, to: from + used };
             read.push(template.decode(own, frames)?);
         }
         Ok(Templated { templates: read, codes, nth })
+    }
+
+    /// Of each value the number of its template, and how many values before it have the same.
+    pub(crate) fn places(
+        &self,
+        count: usize,
+        places: Option<&[u32]>,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Vec<(u32, u32)>, DecodeError> {
+        let window = Window::whole(count);
+        let codes = dictionary::codes(&self.codes, window, places, self.templates.len(), frames)?;
+        // As many as there may be, so that each code is known to have its place.
+        let mut seen = [0u32; TEMPLATES_MAX];
+        let place = |code: u32| {
+            let seen = &mut seen[code as usize % TEMPLATES_MAX];
+            *seen += 1;
+            (code, *seen - 1)
+        };
+        let texts = codes.into_iter().map(place).collect();
+        let are_told = self.templates.iter().zip(seen).all(|(template, seen)| template.uses == seen as usize);
+        if are_told { Ok(texts) } else { Err(OTHER_USES) }
     }
 
     /// All parts that it needs by itself.
@@ -286,11 +309,6 @@ pub(crate) struct ReadyTemplates<'f> {
 }
 
 impl<'f> ReadyTemplates<'f> {
-    /// The templates; for each value the number of its own, and how many before it have the same.
-    pub(crate) fn into_parts(self) -> (Vec<ReadTemplate<Spans<'f>>>, Vec<u32>, Vec<u32>) {
-        (self.templates, self.codes, self.nth)
-    }
-
     /// How many texts there are.
     pub(crate) fn len(&self) -> usize {
         self.codes.len()

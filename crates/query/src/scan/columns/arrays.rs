@@ -71,17 +71,43 @@ impl Evaluator<'_> {
 
     /// The path of texts of which an expression asks how long they are, where that was counted for this block.
     fn known_lengths(&self, expr: &Expr) -> Option<(Path, Arc<Numbers>)> {
+        let path = self.path_measured(expr)?;
+        Some((path.clone(), self.block.stored()?.known_lengths(path)?))
+    }
+
+    /// The path of texts of which an expression asks how long they are.
+    fn path_measured(&self, expr: &Expr) -> Option<&'_ Path> {
         match expr {
             Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
             {
-                [Expr::Slot(slot)] => {
-                    let path = self.paths.get(*slot)?;
-                    Some((path.clone(), self.block.stored()?.known_lengths(path)?))
-                }
+                [Expr::Slot(slot)] => self.paths.get(*slot),
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// An expression with slots in place of how long texts are that come in pieces, which are not kept for that; none where it asks for something else of them.
+    pub(super) fn measured(&mut self, expr: &Expr) -> Result<Option<Expr>, ColumnError> {
+        if !self.measures_pieces(expr) {
+            return Ok(None);
+        }
+        let mut measured = expr.clone();
+        self.measure(&mut measured)?;
+        Ok(Some(measured))
+    }
+
+    fn measure(&mut self, expr: &mut Expr) -> Result<(), ColumnError> {
+        let Some(path) = self.path_measured(expr) else {
+            return expr.children_mut().into_iter().try_for_each(|child| self.measure(child));
+        };
+        let Some(block) = self.block.stored().filter(|block| !block.has(path)) else { return Ok(()) };
+        if let Some(lengths) = block.lengths(path)? {
+            let column = Arc::new(PathColumn::of_numbers(lengths, block.len()));
+            let path = path.clone();
+            *expr = Expr::Slot(self.stand_in(StandIn::Lengths(path), Some(column)));
+        }
+        Ok(())
     }
 
     fn asked(&self, expr: &Expr, is_outermost: bool) -> Option<OfArray> {

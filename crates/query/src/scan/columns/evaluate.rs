@@ -29,6 +29,8 @@ pub(super) struct Evaluator<'b> {
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
     /// What the last slots stand for.
     pub(super) stand_ins: Vec<StandIn>,
+    /// The slots whose texts were searched without their columns.
+    pub(super) searched: Vec<usize>,
     pub(super) times: Times<'b>,
     control: &'b Control,
     /// Whether it makes no difference which event has what, so that values are taken as they are stored.
@@ -70,6 +72,7 @@ impl<'b> Evaluator<'b> {
             paths,
             columns,
             stand_ins: Vec::new(),
+            searched: Vec::new(),
             times,
             control,
             in_any_order: false,
@@ -158,7 +161,8 @@ impl<'b> Evaluator<'b> {
 
     /// The paths of the columns that were loaded and have something, with dots between keys.
     pub(super) fn names(&self) -> Vec<String> {
-        let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
+        let is_read = |slot: &usize| self.column(*slot).is_some() || self.searched.contains(slot);
+        let loaded = self.paths.iter().enumerate().filter(|(slot, _)| is_read(slot));
         let mut names: Vec<String> = loaded.map(|(_, path)| path.join(".")).collect();
         for name in self.stand_in_names() {
             if !names.contains(&name) {
@@ -269,7 +273,7 @@ impl<'b> Evaluator<'b> {
             && slots.iter().filter(|slot| is_new(slot)).any(|slot| self.is_in_pieces(*slot))
     }
 
-    fn is_in_pieces(&self, slot: usize) -> bool {
+    pub(super) fn is_in_pieces(&self, slot: usize) -> bool {
         let path = self.paths.get(slot);
         path.zip(self.block.stored()).is_some_and(|(path, block)| block.is_in_pieces(path))
     }

@@ -51,6 +51,7 @@ use computed::{FewNumbers, Texts};
 use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and};
 use found::{Passing, Values};
 use standing::Standing;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use whole::{gather, gather_decimals, set_column};
@@ -173,8 +174,8 @@ fn find(
     if let Some(error) = evaluator.take_broken() {
         return Ok(Err(error));
     }
-    let first_values = match load_outputs(plan, direction, evaluator, &mut rows) {
-        Ok(Some(first_values)) => first_values,
+    let Loaded { plan, first_values } = match load_outputs(plan, direction, evaluator, &mut rows) {
+        Ok(Some(loaded)) => loaded,
         Ok(None) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
     };
@@ -228,12 +229,31 @@ fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Tol
                 _ => Some(rows_of(mask, 0)),
             },
         };
-        match evaluator.load_for(term, rows.as_deref()) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Ok(None)),
+        let measured = match rows.as_deref() {
+            Some(rows) if !evaluator.are_many(rows.len()) => Ok(None),
+            None | Some(_) => evaluator.measured(term),
+        };
+        let measured = match measured {
+            Ok(measured) => measured,
             Err(error) => return Ok(Err(error)),
-        }
-        let passes = evaluator.test(term, mask.as_ref())?;
+        };
+        let term = measured.as_ref().unwrap_or(term);
+        let searched = match rows {
+            None => evaluator.test_in_passing(term),
+            Some(_) => Ok(None),
+        };
+        let passes = match searched {
+            Ok(Some(passes)) => passes,
+            Ok(None) => {
+                match evaluator.load_for(term, rows.as_deref()) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(Ok(None)),
+                    Err(error) => return Ok(Err(error)),
+                }
+                evaluator.test(term, mask.as_ref())?
+            }
+            Err(error) => return Ok(Err(error)),
+        };
         match &mut mask {
             None => mask = Some(passes),
             Some(mask) => and(mask, &passes),
@@ -242,18 +262,48 @@ fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Tol
     Ok(Ok(Some(mask.unwrap_or_else(|| vec![true; evaluator.rows()]))))
 }
 
-/// Reads what is asked of the rows that pass, and leaves those out that are not wanted: the values that they are sorted by, as far as these are known; none where
-/// columns cannot tell it.
-fn load_outputs(
-    plan: &ColumnPlan,
+/// What is asked of rows, once that was read.
+struct Loaded<'p> {
+    plan: Cow<'p, ColumnPlan>,
+    /// The values that they are sorted by, as far as these are known.
+    first_values: Vec<Value<'static>>,
+}
+
+/// The plan, with slots in place of how long texts are where many rows are asked for that.
+fn measured_outputs<'p>(
+    plan: &'p ColumnPlan,
+    evaluator: &mut Evaluator<'_>,
+    rows: &Passing,
+) -> Result<Cow<'p, ColumnPlan>, ColumnError> {
+    let mut with_lengths = Cow::Borrowed(plan);
+    let are_many = match rows {
+        Passing::Some(rows) => evaluator.are_many(rows.len()),
+        Passing::All(_) | Passing::Count(_) => true,
+    };
+    if plan.wants == Wanted::Rows || !are_many {
+        return Ok(with_lengths);
+    }
+    for (nth, output) in plan.outputs.iter().enumerate() {
+        if let Some(measured) = evaluator.measured(&output.expr)? {
+            let mut outputs = with_lengths.to_mut().outputs.iter_mut();
+            outputs.nth(nth).into_iter().for_each(|output| output.expr = measured.clone());
+        }
+    }
+    Ok(with_lengths)
+}
+
+/// Reads what is asked of the rows that pass, and leaves those out that are not wanted; none where columns cannot tell it.
+fn load_outputs<'p>(
+    plan: &'p ColumnPlan,
     direction: Direction,
     evaluator: &mut Evaluator<'_>,
     rows: &mut Passing,
-) -> Result<Option<Vec<Value<'static>>>, ColumnError> {
+) -> Result<Option<Loaded<'p>>, ColumnError> {
+    let plan = measured_outputs(plan, evaluator, rows)?;
     let outputs = plan.outputs.iter().enumerate();
     let mut first_values = Vec::new();
     let Passing::Some(rows) = rows else {
-        return Ok(load(outputs, evaluator, None)?.then_some(first_values));
+        return Ok(load(outputs, evaluator, None)?.then_some(Loaded { plan, first_values }));
     };
     let rows = Arc::make_mut(rows);
     if plan.wants == Wanted::Rows {
@@ -265,7 +315,7 @@ fn load_outputs(
             if !load(outputs.clone().filter(tells), evaluator, Some(rows))? {
                 return Ok(None);
             }
-            first_values = beginning::cut(plan, evaluator, rows);
+            first_values = beginning::cut(&plan, evaluator, rows);
         }
         if let Some(most) = plan.rows_max {
             let left_out = rows.len().saturating_sub(most);
@@ -287,7 +337,7 @@ fn load_outputs(
             rows.chunk_by_mut(|row, next| event(row) == event(next)).for_each(<[u32]>::reverse);
         }
     }
-    Ok(are_told.then_some(first_values))
+    Ok(are_told.then_some(Loaded { plan, first_values }))
 }
 
 /// Reads what outputs are made of, for some rows: whether columns can tell it.

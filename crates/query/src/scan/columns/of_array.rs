@@ -23,7 +23,7 @@ pub(super) struct OfArray {
 #[derive(Clone, Debug)]
 pub(super) enum StandIn {
     OfArray(OfArray),
-    /// How long the texts at a path are, which was counted before.
+    /// How long the texts at a path are.
     Lengths(Path),
 }
 

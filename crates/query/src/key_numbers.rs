@@ -255,7 +255,14 @@ impl NumberedKeys {
 
     /// The spelling in which a key came first.
     pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
-        self.firsts.get(number as usize).map_or(Spelling::Text(&[]), |first| self.table.spelling(*first))
+        let first = self.kept_first(number);
+        first.map_or(Spelling::Text(&[]), |(table, first)| table.spelling(first))
+    }
+
+    /// The same as it is kept in a table.
+    #[inline]
+    pub(crate) fn kept_first(&self, number: u32) -> Option<(&KeyTable, Kept)> {
+        self.firsts.get(number as usize).map(|first| (&self.table, *first))
     }
 
     /// The number of a key in any spelling, if it has one.

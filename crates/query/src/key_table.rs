@@ -262,6 +262,19 @@ impl KeyTable {
         NonZero::new(self.entries.len() as u32).map_or(Kept::NONE, Kept)
     }
 
+    /// Where the text of a spelling begins, if it is not packed.
+    #[inline]
+    pub(crate) fn text_begin(&self, Kept(place): Kept) -> usize {
+        let entry = self.entries.get(place.get() as usize - 1);
+        entry.filter(|entry| entry.form == Form::TEXT).map_or(0, |entry| entry.place().0)
+    }
+
+    /// The byte of its texts at a place; 0 where there is none.
+    #[inline]
+    pub(crate) fn byte_at(&self, place: usize) -> u8 {
+        self.text.get(place).copied().unwrap_or_default()
+    }
+
     /// The text of a spelling.
     pub(crate) fn spelling(&self, Kept(place): Kept) -> Spelling<'_> {
         let entry = self.entries.get(place.get() as usize - 1);

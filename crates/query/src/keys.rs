@@ -3,7 +3,7 @@
 use crate::allocated::{Pages, vec_bytes};
 use crate::dictionary::{Dictionary, EntryNumbers};
 use crate::key_numbers::{KeptKeys, NumberedKeys};
-use crate::key_table::{Found, Kept, KeyTable, Spelling};
+use crate::key_table::{Found, Kept, KeyTable, Spelling, TOGETHER};
 use std::sync::{Arc, OnceLock};
 
 /// Keys, each with the number of how many came before it.
@@ -270,14 +270,30 @@ impl Keys {
 
     /// The spelling in which a key came first, most likely. Asked once all keys are met.
     pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
-        let numbers = self.numbers.len();
+        self.kept_first(number).map_or(Spelling::Text(&[]), |(table, first)| table.spelling(first))
+    }
+
+    /// The same as it is kept in a table.
+    #[inline]
+    fn kept_first(&self, number: u32) -> Option<(&KeyTable, Kept)> {
         match (self.numbers.get(number as usize), &self.kept) {
-            (Some(number), Some(kept)) => kept.closed().first(*number),
+            (Some(number), Some(kept)) => kept.closed().kept_first(*number),
             _ => {
-                let first = self.firsts.get((number as usize).wrapping_sub(numbers));
-                first.map_or(Spelling::Text(&[]), |first| self.own.spelling(*first))
+                let first = (number as usize).wrapping_sub(self.numbers.len());
+                self.firsts.get(first).map(|first| (&self.own, *first))
             }
         }
+    }
+
+    /// Reads what tells the first spellings of some keys, [`TOGETHER`] at most: all of them at once, where who asks for one after the other waits for memory each time.
+    pub(crate) fn read_ahead(&self, numbers: &[u32]) {
+        let mut firsts = [None; TOGETHER];
+        for (first, number) in firsts.iter_mut().zip(numbers) {
+            *first = self.kept_first(*number);
+        }
+        let begins = firsts.map(|first| first.map(|(table, first)| (table, table.text_begin(first))));
+        let read = begins.iter().flatten().fold(0, |all, (table, begin)| all ^ table.byte_at(*begin));
+        std::hint::black_box(read);
     }
 
     /// Whether a text is the spelling that is [told](Keys::first) of its key.

@@ -12,6 +12,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
 use crate::interrupt::Meter;
+use crate::key_table::TOGETHER;
 use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::{Grouping, Plan};
@@ -155,10 +156,18 @@ impl GroupRows {
         let ClosedGroups { groups, order, states, tables, .. } = all;
         let (asked, mut values) = (grouping.asked_by(grouping.having.as_ref()), GroupValues::of(grouping));
         let plain = grouping.plain_cells();
+        let mut ahead = Vec::with_capacity(TOGETHER);
+        let mut are_ahead = *done;
         while !page.is_full()
             && let Some(number) = number_of(order.as_deref(), *done)
             && let Some(group) = groups.get(number as usize)
         {
+            if *done == are_ahead {
+                ahead.clear();
+                ahead.extend((*done..).map_while(|nth| number_of(order.as_deref(), nth)).take(TOGETHER));
+                tables.read_ahead(&ahead);
+                are_ahead += TOGETHER;
+            }
             *done += 1;
             meter.step()?;
             if let Some(plain) = &plain

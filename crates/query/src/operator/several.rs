@@ -193,6 +193,17 @@ impl SeveralKeys {
         descend(&self.keys, &self.pairs, group, each);
     }
 
+    /// Reads what tells the values of some groups, [`TOGETHER`] at most, as [`Keys::read_ahead`] does.
+    pub(super) fn read_ahead(&self, groups: &[u32]) {
+        let mut numbers: Vec<u32> = groups.to_vec();
+        for (key, pairs) in self.keys.iter().skip(1).zip(&self.pairs).rev() {
+            let values: Vec<u32> = numbers.iter().map(|number| pairs.get(*number).1).collect();
+            key.values.read_ahead(&values);
+            numbers.iter_mut().for_each(|number| *number = pairs.get(*number).0);
+        }
+        self.keys.iter().take(1).for_each(|key| key.values.read_ahead(&numbers));
+    }
+
     /// The values of a group one after the other, each in its first spelling.
     pub(super) fn each_value<'s>(&'s self, group: u32, each: &mut impl FnMut(Spelling<'s>)) {
         self.each_key(group, &mut |key, number| each(key.values.first(number)));

@@ -76,6 +76,14 @@ impl GroupKeys {
         values.into_iter().map(Value::into_static).collect()
     }
 
+    /// Reads what tells the keys of some groups, [`TOGETHER`](crate::key_table::TOGETHER) at most, so that none is waited for once it is asked for. Those of groups by one key mostly
+    /// stand in the order of the groups.
+    pub(super) fn read_ahead(&self, groups: &[u32]) {
+        if self.several.has_keys() {
+            self.several.read_ahead(groups);
+        }
+    }
+
     /// The texts of a group's keys, one after the other; false where they are not spelled in the tables.
     pub(super) fn each_spelling(
         &self,

@@ -73,6 +73,7 @@ mod path;
 mod pattern;
 mod pieces;
 mod point;
+mod presence;
 mod program;
 mod proof;
 mod questions;

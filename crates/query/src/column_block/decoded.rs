@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{Group, Numbers, Texts};
+use tamias_shred::{AtArrays, Group, Numbers, Texts};
 
 /// Keys, as documents spell them.
 pub(crate) type Path = Box<[Box<str>]>;
@@ -40,7 +40,11 @@ pub struct DecodedColumns {
     partly: Paths,
     /// Numbers as they are stored, where it made no difference which event has which.
     in_any_order: Paths,
+    /// Whether something stands at a path, where nothing else was asked of it.
+    presence: Paths,
     arrays: Columns<Path, ArrayColumn>,
+    /// What shapes tell of the arrays at paths: where there are many shapes, that takes longer than what is asked of short arrays.
+    arrays_at: Columns<Path, AtArrays>,
     /// What stands at paths of elements, by the paths of their arrays and their own.
     in_elements: Columns<(Path, Path), PathColumn>,
     times: Piece<OwnTimes>,
@@ -263,7 +267,9 @@ impl DecodedColumns {
             paths: Paths::default(),
             partly: Paths::default(),
             in_any_order: Paths::default(),
+            presence: Paths::default(),
             arrays: Columns::default(),
+            arrays_at: Columns::default(),
             in_elements: Columns::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
@@ -377,6 +383,16 @@ impl DecodedColumns {
         self.in_any_order.keep(path, Arc::new(column), turn)
     }
 
+    /// Whether something stands at a path, if that was told.
+    pub(super) fn presence(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.presence.get(path, turn)
+    }
+
+    /// Keeps whether something stands at a path. Where another thread was first, its column counts.
+    pub(super) fn keep_presence(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
+        self.presence.keep(path, Arc::new(column), turn)
+    }
+
     /// The arrays at a path.
     pub(super) fn arrays(&self, path: &Path, turn: u64) -> Option<Arc<ArrayColumn>> {
         known(&self.arrays, path, turn)
@@ -384,6 +400,12 @@ impl DecodedColumns {
 
     pub(super) fn keep_arrays(&self, path: &Path, arrays: ArrayColumn, turn: u64) -> Arc<ArrayColumn> {
         keep(&self.arrays, path.clone(), Arc::new(arrays), turn)
+    }
+
+    /// What shapes tell of the arrays at a path.
+    pub(super) fn arrays_at(&self, path: &Path, turn: u64, tell: impl FnOnce() -> AtArrays) -> Arc<AtArrays> {
+        let known = known(&self.arrays_at, path, turn);
+        known.unwrap_or_else(|| keep(&self.arrays_at, path.clone(), Arc::new(tell()), turn))
     }
 
     /// What stands at a path of elements, by the path of their arrays and their own.
@@ -428,7 +450,7 @@ impl DecodedColumns {
     pub fn compacted(&self) -> DecodedColumns {
         // What was decoded of frames stays, and what was not is read again.
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
-        let paths = [&self.paths, &self.partly, &self.in_any_order].map(Paths::compacted);
+        let paths = [&self.paths, &self.partly, &self.in_any_order, &self.presence].map(Paths::compacted);
         let mut all = self.with(paths, frames, &|_| true);
         let Turns { made, used } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
@@ -450,8 +472,12 @@ impl DecodedColumns {
         self.paths.each_piece(act);
         self.partly.each_piece(act);
         self.in_any_order.each_piece(act);
+        self.presence.each_piece(act);
         for (path, Kept { column, turns }) in &*lock(&self.arrays) {
             act(*turns, column.held_bytes() + path_bytes(path));
+        }
+        for (path, Kept { turns, .. }) in &*lock(&self.arrays_at) {
+            act(*turns, path_bytes(path));
         }
         for ((array, path), Kept { column, turns }) in &*lock(&self.in_elements) {
             act(*turns, column.held_bytes() + path_bytes(array) + path_bytes(path));
@@ -469,14 +495,15 @@ impl DecodedColumns {
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
         let frames = self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect();
-        let paths = [&self.paths, &self.partly, &self.in_any_order].map(|paths| paths.kept_if(is_kept));
+        let paths = [&self.paths, &self.partly, &self.in_any_order, &self.presence];
+        let paths = paths.map(|paths| paths.kept_if(is_kept));
         self.with(paths, frames, is_kept)
     }
 
     /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
     fn with(
         &self,
-        [paths, partly, in_any_order]: [Paths; 3],
+        [paths, partly, in_any_order, presence]: [Paths; 4],
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
@@ -495,7 +522,9 @@ impl DecodedColumns {
             paths,
             partly,
             in_any_order,
+            presence,
             arrays: some_of(&self.arrays, is_kept),
+            arrays_at: some_of(&self.arrays_at, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),

@@ -395,6 +395,21 @@ impl ColumnBlock {
         })
     }
 
+    /// Whether something stands at a path of keys: its column, where that is there already, or else one with `true` in the place of all values but `null`.
+    pub(crate) fn presence(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        let known = self.decoded.column(path, self.turn);
+        if let Some(column) = known.or_else(|| self.decoded.presence(path, self.turn)) {
+            return Ok(column);
+        }
+        Ok(match self.read(|reader| reader.presence(&keys_of(path)))? {
+            Some(told) => {
+                let coded = Coded::new(Some(told.codes), Arc::new(told.entries.into()));
+                self.decoded.keep_presence(path, PathColumn::Coded(coded), self.turn)
+            }
+            None => self.at(path)?,
+        })
+    }
+
     /// The frames that are read for what stands at some paths, and for the times, in ascending order.
     pub(crate) fn frames_at(&self, paths: &[Path], and_times: bool) -> Vec<u32> {
         let group = &self.decoded.group;
@@ -484,7 +499,8 @@ impl ColumnBlock {
 
     /// What the shapes of events tell of the arrays at a path.
     pub(crate) fn arrays_at(&self, path: &Path) -> AtArrays {
-        self.decoded.group.arrays_at(&keys_of(path))
+        let tell = || self.decoded.group.arrays_at(&keys_of(path));
+        *self.decoded.arrays_at(path, self.turn, tell)
     }
 
     /// Whether columns tell what stands at a path of elements.

@@ -4,7 +4,7 @@ use crate::value::Text;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Hir, HirKind, Look};
 use std::borrow::Cow;
 use std::ops::Range;
 use tamias_json::Str;
@@ -17,6 +17,26 @@ pub(crate) struct Pattern {
     regex: Regex,
     /// The pattern is nothing but this text, which needs no escapes in JSON.
     literal: Option<Box<Finder<'static>>>,
+    anchored: Option<AnchoredText>,
+}
+
+/// A plain text, and where it has to stand.
+#[derive(Clone, Debug)]
+struct AnchoredText {
+    text: Box<str>,
+    at_start: bool,
+    at_end: bool,
+}
+
+/// What a pattern asks for that is a plain text in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Anchored<'p> {
+    /// The string begins with it: `/^api/`.
+    Start(&'p str),
+    /// It ends with it: `/exe$/`.
+    End(&'p str),
+    /// It is nothing else: `/^GET$/`.
+    Whole(&'p str),
 }
 
 impl Pattern {
@@ -36,7 +56,8 @@ impl Pattern {
             other => other.to_string(),
         })?;
         let literal = if ci || whole { None } else { literal(&hir) };
-        Ok(Pattern { source: source.to_owned(), ci, regex, literal })
+        let anchored = if ci || whole { None } else { anchored(&hir) };
+        Ok(Pattern { source: source.to_owned(), ci, regex, literal, anchored })
     }
 
     /// The pattern as a literal of the language.
@@ -56,6 +77,16 @@ impl Pattern {
     /// The pattern's plain text, if it is nothing else: strings that match have it in their stored bytes.
     pub(crate) fn literal_bytes(&self) -> Option<&[u8]> {
         self.literal.as_ref().map(|finder| finder.needle())
+    }
+
+    /// The pattern's plain text and its place, if it is nothing else.
+    pub(crate) fn anchored(&self) -> Option<Anchored<'_>> {
+        let AnchoredText { text, at_start, at_end } = self.anchored.as_ref()?;
+        Some(match (at_start, at_end) {
+            (true, true) => Anchored::Whole(text),
+            (true, false) => Anchored::Start(text),
+            (false, _) => Anchored::End(text),
+        })
     }
 
     /// Texts of which a string needs one to match, as they stand in its stored bytes; none if there may be others.
@@ -194,6 +225,18 @@ fn literal(hir: &Hir) -> Option<Box<Finder<'static>>> {
             .map(|text| Box::new(Finder::new(text).into_owned())),
         _ => None,
     }
+}
+
+/// A plain text between the start and the end of all text, or one of them.
+fn anchored(hir: &Hir) -> Option<AnchoredText> {
+    let HirKind::Concat(parts) = hir.kind() else { return None };
+    let is_look = |part: Option<&Hir>, look| part.is_some_and(|part| *part.kind() == HirKind::Look(look));
+    let at_start = is_look(parts.first(), Look::Start);
+    let at_end = is_look(parts.last(), Look::End);
+    let [only] = parts.get(usize::from(at_start)..parts.len() - usize::from(at_end))? else { return None };
+    let HirKind::Literal(literal) = only.kind() else { return None };
+    let text = std::str::from_utf8(&literal.0).ok().filter(|text| is_plain(text))?;
+    (at_start || at_end).then(|| AnchoredText { text: text.into(), at_start, at_end })
 }
 
 /// Whether a string with this text in it has it in its stored bytes, unbroken by an escape: only quotes, backslashes,

@@ -1,8 +1,7 @@
 //! Functions of strings. Positions and lengths count Unicode scalars.
 
 use super::call::Call;
-use crate::value::{Object, Text, VALUE_BYTES_MAX, Value, upper};
-use icu_casemap::CaseMapper;
+use crate::value::{Object, Text, VALUE_BYTES_MAX, Value, lower, upper};
 use memchr::memmem;
 use rust_decimal::Decimal;
 use std::borrow::Cow;
@@ -159,10 +158,6 @@ pub(super) fn to_upper<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 }
 
 pub(super) fn to_lower<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let lower = |character: char| match character.is_ascii() {
-        true => character.to_ascii_lowercase(),
-        false => const { CaseMapper::new() }.simple_lowercase(character),
-    };
     Value::from_option(call.text(0).map(|text| text.text().chars().map(lower).collect::<String>()))
 }
 

@@ -128,6 +128,14 @@ pub(crate) fn upper(character: char) -> char {
     }
 }
 
+/// The simple, one to one lower case of a character.
+pub(crate) fn lower(character: char) -> char {
+    match character.is_ascii() {
+        true => character.to_ascii_lowercase(),
+        false => const { CaseMapper::new() }.simple_lowercase(character),
+    }
+}
+
 impl From<String> for Text<'_> {
     fn from(text: String) -> Self {
         Text::Shared(text.into())

@@ -411,6 +411,23 @@ fn texts_of_the_rows_of_one_query_are_not_taken_for_those_of_another() {
     }
 }
 
+/// Texts that are brought to one case, patterns in their places, and whether something is there.
+const IN_ONE_CASE: [&str; 13] = [
+    "select count(*) from stream where ToLower(u) not like '%.js%' or ToLower(w) <> '1'",
+    "select count(*) from stream where ToLower(u) like '%.JS%' or ToUpper(u) like '/api/%'",
+    "select count(*) from stream where Contains(ToUpper(t), 'N') or StartsWith(ToLower(u), '/api/')",
+    "select count(*) from stream where EndsWith(ToUpper(u), 'E-7') or match(ToLower(t), 'login')",
+    "select count(*) from stream group by ToLower(w) <> 'a', ToLower(t) = '/login', ToLower(k) = 'k1'",
+    "select count(*) from stream where ToLower(k) = 'k1' or ToUpper(k) like 'S%'",
+    "select count(*) from stream where ToLower(k) like '%i%' or Contains(ToUpper(k), 'ST')",
+    "select count(*) from stream where match(t, /^\\/log/) or match(u, /-[0-9]$/) or match(t, /^\\/Login$/)",
+    "select count(*) from stream where match(t, /n$/) and not match(u, /^Gr/)",
+    "select count(*) from stream where match(t, /^n$/) or match(u, /gin-[3-7]/) and n % 7 = 1",
+    "select count(*) from stream where t not like '%n%' and u not like '%b\"%'",
+    "select count(*) from stream where tags is not null or Has(tr) group by Has(t), w is null, Has(y.z)",
+    "select count(*) from stream where t is null and not Has(y.z)",
+];
+
 /// What is computed of whole columns, or of the entries of dictionaries, is what is computed event by event.
 #[test]
 fn what_is_computed_of_columns_is_what_events_come_to() {
@@ -423,8 +440,10 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         let text =
             if n.is_multiple_of(5) { "null".to_owned() } else { format!("\"{}\"", TEXTS[(n % 9) as usize]) };
         let document = format!(
-            r#"{{"t":{text},"u":"{}-{n}","w":{},"tags":["a",{},"ß"],"y":{},"tr":"{:032x}"{number}}}"#,
+            r#"{{"t":{text},"u":"{}-{n}","k":"{}","w":{},"tags":["a",{},"ß"],"y":{},"tr":"{:032x}"{number}}}"#,
             TEXTS[(n % 9) as usize],
+            // Some letters beyond ASCII have others of it in the other case.
+            ["K1", "k1", "İx", "ix", "ſt", "sT"][(n % 6) as usize],
             n % 13,
             n % 6,
             i64::MAX - n as i64,
@@ -483,7 +502,10 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select count(*) as c, sum(w) as s from stream group by u order by c desc, s limit 4",
         "select count(*) as c from stream group by u having c > 0 order by c, u desc limit 4",
         "select count(*) as c, sum(w) * 2 as s from stream group by u order by s desc, u limit 5",
-    ] {
+    ]
+    .into_iter()
+    .chain(IN_ONE_CASE)
+    {
         agree(&memory, text);
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct ColumnPlan {
     pub(super) times: TimesAsked,
     /// Whether it makes no difference which event of a block has what: one path is asked about, and nothing of order.
     pub(super) in_any_order: bool,
+    /// The slots of paths of which nothing is asked but whether something stands there.
+    pub(super) presence: Vec<usize>,
     /// Whether it looks into documents themselves.
     reads_documents: bool,
     /// Where it asks for messages.
@@ -138,6 +140,7 @@ impl ColumnPlan {
         }
         let mut collections = collections.into_iter();
         let unnest = collections.next();
+        let within: Vec<Expr> = collections.collect();
         // U+FFFD is what a lone surrogate in a document's key is read as, which is spelled otherwise.
         if paths.iter().any(|path| path.iter().any(|key| key.contains('\u{FFFD}'))) {
             return None;
@@ -150,13 +153,18 @@ impl ColumnPlan {
         let (wants, times) = wanted(plan, &outputs, exprs_need_event);
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
-        let unnest = unnest.map(Unnest::Values);
+        let mut read = BTreeSet::new();
+        let read_exprs = unnest.iter().chain(&within).chain(&filter);
+        read_exprs
+            .chain(outputs.iter().map(|output| &output.expr))
+            .for_each(|expr| collect_read(expr, &mut read));
+        let presence = (0..paths.len()).filter(|slot| !read.contains(slot)).collect();
         let in_any_order =
             paths.len() == 1 && !asks_of_arrays && wants != Wanted::Rows && times == TimesAsked::Nothing;
         Some(ColumnPlan {
             paths,
-            unnest,
-            within: collections.collect(),
+            unnest: unnest.map(Unnest::Values),
+            within,
             asks_of_arrays,
             is_whole,
             best: Arc::default(),
@@ -167,6 +175,7 @@ impl ColumnPlan {
             rows_max,
             times,
             in_any_order: in_any_order && !reads_documents,
+            presence,
             reads_documents,
             messages,
         })
@@ -219,7 +228,9 @@ impl ColumnPlan {
             filter => filter.iter().chain(self.collection()).chain(outputs).collect(),
         };
         let slots: BTreeSet<usize> = exprs.into_iter().flat_map(slots_of).collect();
-        slots.into_iter().filter_map(|slot| self.paths.get(slot).cloned()).collect()
+        // Whether something stands at a path is told without its columns.
+        let slots = slots.into_iter().filter(|slot| !self.presence.contains(slot));
+        slots.filter_map(|slot| self.paths.get(slot).cloned()).collect()
     }
 
     /// Whether the times of events are read of all blocks.
@@ -319,6 +330,27 @@ pub(super) fn reads_document(expr: &Expr) -> bool {
     match expr {
         Expr::BuiltIn(Computed::Data | Computed::Properties | Computed::Message { .. }) => true,
         other => other.children().into_iter().any(reads_document),
+    }
+}
+
+/// Whether an expression is `Has`, which is true or false.
+pub(super) fn is_has(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function, .. } if function.name == "Has")
+}
+
+/// Adds the slots of which an expression asks more than whether something stands there.
+fn collect_read(expr: &Expr, read: &mut BTreeSet<usize>) {
+    let is_place = |of: &Expr| match of {
+        Expr::Slot(_) => true,
+        Expr::Path(readings) => readings.iter().all(|reading| matches!(reading, Expr::Slot(_))),
+        _ => false,
+    };
+    match expr {
+        Expr::IsNull(of, _) if is_place(of) => {}
+        Expr::Call { arguments, .. } if is_has(expr) && arguments.iter().all(is_place) => {}
+        Expr::Slot(slot) => drop(read.insert(*slot)),
+        Expr::BuiltIn(computed) => read.extend(computed.slots()),
+        other => other.children().into_iter().for_each(|child| collect_read(child, read)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
-use super::compile::{needs_event, reads_document, slots_of};
+use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::of_array::StandIn;
 use super::of_block::BlockColumns;
 use super::range::{Among, Range};
@@ -35,6 +35,8 @@ pub(super) struct Evaluator<'b> {
     control: &'b Control,
     /// Whether it makes no difference which event has what, so that values are taken as they are stored.
     pub(super) in_any_order: bool,
+    /// The slots of paths of which nothing is asked but whether something stands there.
+    pub(super) presence: &'b [usize],
     /// Whether what in an expression can be made a column is one: there is no more to be had.
     pub(super) is_flat: bool,
     /// For each row its event in the block; none where rows are the events.
@@ -76,6 +78,7 @@ impl<'b> Evaluator<'b> {
             times,
             control,
             in_any_order: false,
+            presence: &[],
             is_flat: false,
             origins: None,
             kept: RefCell::default(),
@@ -136,6 +139,7 @@ impl<'b> Evaluator<'b> {
             if self.columns.get(slot).is_some_and(Option::is_none) {
                 let column = match self.paths.get(slot) {
                     Some(path) => match rows {
+                        _ if self.presence.contains(&slot) => self.block.presence(path)?,
                         _ if self.in_any_order => self.block.at_in_any_order(path)?,
                         None => self.block.at(path)?,
                         Some(rows) => self.block.at_rows(path, rows)?,
@@ -351,7 +355,7 @@ impl<'b> Evaluator<'b> {
         if let Some(mask) = self.test_column(expr) {
             return Ok(mask);
         }
-        if let Ok(Some(mask)) = self.test_texts(expr) {
+        if let Ok(Some(mask)) = self.test_texts(expr, within) {
             return Ok(mask);
         }
         if let Some(mask) = self.test_said(expr, within)? {
@@ -661,11 +665,6 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
 /// Whether an expression's value is true, false or undefined, and nothing else.
 pub(super) fn is_true_or_false(expr: &Expr) -> bool {
     expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_)) || is_has(expr)
-}
-
-/// Whether an expression is `Has`, which is true or false.
-pub(super) fn is_has(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call { function, .. } if function.name == "Has")
 }
 
 /// The rows that have a number, and it passes.

@@ -2,8 +2,9 @@
 //! columns once for each combination of what they have.
 
 use super::arithmetic::Reckoned;
+use super::compile::is_has;
 use super::compile::{needs_event, reads_document, slots_of};
-use super::evaluate::{Evaluator, Mask, is_has, is_true_or_false};
+use super::evaluate::{Evaluator, Mask, is_true_or_false};
 use super::texts::Sought;
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;

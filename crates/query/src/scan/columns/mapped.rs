@@ -2,6 +2,7 @@
 //! without an evaluation.
 
 use super::arithmetic::Reckoned;
+use super::characters::{self, Case, Untold};
 use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::Evaluator;
 use super::found::Passing;
@@ -9,7 +10,7 @@ use super::made::PARTS_MAX;
 use super::texts::spelled;
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
-use crate::dictionary::{Dictionary, is_plain};
+use crate::dictionary::{Dictionary, has_needed_escapes_only, is_plain};
 use crate::expr::Expr;
 use crate::value::{Number, Value, write_json};
 use memchr::memmem;
@@ -27,8 +28,7 @@ pub(super) enum TextOf<'e> {
     Stored,
     /// As strings spell it.
     Constant(Vec<u8>),
-    Lower(Box<TextOf<'e>>),
-    Upper(Box<TextOf<'e>>),
+    Cased(Case, Box<TextOf<'e>>),
     Part {
         of: Box<TextOf<'e>>,
         start: NumberOf<'e>,
@@ -53,9 +53,6 @@ pub(super) enum NumberOf<'e> {
     Difference(Box<(NumberOf<'e>, NumberOf<'e>)>),
 }
 
-/// The bytes of a text do not tell what becomes of it.
-pub(super) struct Untold;
-
 /// Longer texts are left to the evaluation, which knows how long values may be.
 const TEXT_BYTES_MAX: usize = 1 << 16;
 
@@ -78,8 +75,8 @@ impl<'e> TextOf<'e> {
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
             )),
             Expr::Call { function, arguments, ci: false } => match (function.name, arguments.as_slice()) {
-                ("ToLower", [of]) => Some(TextOf::Lower(text(of)?)),
-                ("ToUpper", [of]) => Some(TextOf::Upper(text(of)?)),
+                ("ToLower", [of]) => Some(TextOf::Cased(Case::Lower, text(of)?)),
+                ("ToUpper", [of]) => Some(TextOf::Cased(Case::Upper, text(of)?)),
                 ("Replace", [of, Expr::Constant(Value::Text(part)), Expr::Constant(Value::Text(with))]) => {
                     let [part, with] = [plain(&part.text())?, plain(&with.text())?];
                     // An empty part is nowhere.
@@ -107,7 +104,7 @@ impl<'e> TextOf<'e> {
         match self {
             TextOf::Stored => true,
             TextOf::Constant(_) => false,
-            TextOf::Lower(of) | TextOf::Upper(of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
+            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
             TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
             TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
         }
@@ -115,20 +112,12 @@ impl<'e> TextOf<'e> {
 
     /// What a stored text comes to, which has no quotes.
     pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
-        let plain = |of: &'t TextOf<'e>| match of.tell(stored)? {
-            Some(text) if !is_plain(&text) => Err(Untold),
-            text => Ok(text),
-        };
         Ok(Some(match self {
             TextOf::Stored => Cow::Borrowed(stored),
             TextOf::Constant(text) => Cow::Borrowed(text),
-            TextOf::Lower(of) => {
-                let Some(text) = plain(of)? else { return Ok(None) };
-                Cow::Owned(text.to_ascii_lowercase())
-            }
-            TextOf::Upper(of) => {
-                let Some(text) = plain(of)? else { return Ok(None) };
-                Cow::Owned(text.to_ascii_uppercase())
+            TextOf::Cased(case, of) => {
+                let Some(text) = of.tell(stored)? else { return Ok(None) };
+                Cow::Owned(case.of(&text)?)
             }
             TextOf::Part { of, start, length } => {
                 let Some(text) = of.tell(stored)? else { return Ok(None) };
@@ -142,7 +131,7 @@ impl<'e> TextOf<'e> {
                 for part in parts {
                     let Some(text) = part.tell(stored)? else { return Ok(None) };
                     // An escape may stand for what is no character, and is another one where it is joined.
-                    if memchr::memchr(b'\\', &text).is_some() || joined.len() + text.len() > TEXT_BYTES_MAX {
+                    if !has_needed_escapes_only(&text) || joined.len() + text.len() > TEXT_BYTES_MAX {
                         return Err(Untold);
                     }
                     joined.extend_from_slice(&text);
@@ -151,49 +140,28 @@ impl<'e> TextOf<'e> {
             }
             TextOf::Replaced { of, finder, with } => {
                 let Some(text) = of.tell(stored)? else { return Ok(None) };
-                // What is sought may be a part of an escape, or be spelled as one.
-                if memchr::memchr(b'\\', &text).is_some() {
-                    return Err(Untold);
-                }
-                let mut replaced = Vec::new();
-                let mut rest = 0;
-                for at in finder.find_iter(&text) {
-                    replaced.extend_from_slice(text.get(rest..at).unwrap_or_default());
-                    replaced.extend_from_slice(with);
-                    rest = at + finder.needle().len();
-                    if replaced.len() > TEXT_BYTES_MAX {
-                        return Err(Untold);
-                    }
-                }
-                if rest == 0 {
-                    return Ok(Some(text));
-                }
-                replaced.extend_from_slice(text.get(rest..).unwrap_or_default());
-                Cow::Owned(replaced)
+                characters::replace(text, finder, with, TEXT_BYTES_MAX)?
             }
         }))
     }
 }
 
-/// `Substring`. What lies behind a part does not matter, and what is left as it is has any characters.
+/// `Substring`. What lies behind a part does not matter.
 fn part(text: Cow<'_, [u8]>, start: i64, length: Option<i64>) -> Told<Cow<'_, [u8]>> {
     let (Ok(start), Ok(length)) = (usize::try_from(start), length.map(usize::try_from).transpose()) else {
         return Ok(None);
     };
-    let told = length.map_or(start, |length| start.saturating_add(length)).min(text.len());
-    let (head, rest) = text.split_at(told);
-    let is_told = is_plain(head) && (length.is_some() || memchr::memchr(b'\\', rest).is_none());
-    match (is_told, length) {
-        (false, _) => Err(Untold),
-        (true, _) if start > text.len() => Ok(None),
-        (true, length) => {
-            let end = if length.is_some() { told } else { text.len() };
-            Ok(Some(match text {
-                Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end).unwrap_or_default()),
-                Cow::Owned(text) => Cow::Owned(text.get(start..end).unwrap_or_default().to_vec()),
-            }))
-        }
-    }
+    let Some(start) = characters::place(&text, start)? else { return Ok(None) };
+    let behind = text.get(start..).unwrap_or_default();
+    let end = match length {
+        Some(length) => characters::place(behind, length)?.map_or(text.len(), |length| start + length),
+        None if has_needed_escapes_only(behind) => text.len(),
+        None => return Err(Untold),
+    };
+    Ok(Some(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end).unwrap_or_default()),
+        Cow::Owned(text) => Cow::Owned(text.get(start..end).unwrap_or_default().to_vec()),
+    }))
 }
 
 impl<'e> NumberOf<'e> {
@@ -249,10 +217,7 @@ impl<'e> NumberOf<'e> {
         let place = |text: &[u8], at: Option<usize>| match at {
             // What stands for another character has a backslash: it is nowhere else either.
             None => Ok(Some(-1)),
-            Some(at) => match text.get(..at).filter(|before| is_plain(before)) {
-                Some(_) => i64::try_from(at).map(Some).map_err(|_| Untold),
-                None => Err(Untold),
-            },
+            Some(at) => Ok(Some(characters::count(text.get(..at).unwrap_or_default())? as i64)),
         };
         let both = |of: &(NumberOf<'e>, NumberOf<'e>), reckon: fn(i64, i64) -> Option<i64>| match of
             .0
@@ -266,16 +231,15 @@ impl<'e> NumberOf<'e> {
             NumberOf::Constant(number) => Ok(Some(*number)),
             NumberOf::IndexOf { text, finder } => match text.tell(stored)? {
                 None => Ok(None),
-                Some(text) => place(&text, finder.find(&text)),
+                Some(text) => place(&text, characters::find(&text, finder)),
             },
             NumberOf::LastIndexOf { text, finder } => match text.tell(stored)? {
                 None => Ok(None),
-                Some(text) => place(&text, finder.rfind(&text)),
+                Some(text) => place(&text, characters::find_last(&text, finder)),
             },
             NumberOf::Length(text) => match text.tell(stored)? {
                 None => Ok(None),
-                Some(text) if is_plain(&text) => Ok(Some(text.len() as i64)),
-                Some(_) => Err(Untold),
+                Some(text) => Ok(Some(characters::count(&text)? as i64)),
             },
             NumberOf::Sum(of) => both(of, i64::checked_add),
             NumberOf::Difference(of) => both(of, i64::checked_sub),

@@ -5,6 +5,7 @@ mod arrays;
 mod beginning;
 mod best;
 mod by_beginning;
+mod characters;
 mod choice;
 mod clock;
 mod compile;
@@ -17,6 +18,7 @@ mod made;
 mod mapped;
 mod of_array;
 mod of_block;
+mod one_case;
 mod quotient;
 mod range;
 mod row_documents;
@@ -92,6 +94,7 @@ impl<'s> ColumnScan<'s> {
             })));
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
+        evaluator.presence = &plan.presence;
         evaluator.make_room_within(plan.within.len());
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());

@@ -68,6 +68,14 @@ impl<'b> BlockColumns<'b> {
         }
     }
 
+    /// Whether something stands there; other values than `null` may seem to be others.
+    pub(super) fn presence(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        match self {
+            BlockColumns::Stored(block) => block.presence(path),
+            BlockColumns::Text(text) => text.at(path),
+        }
+    }
+
     /// The same where some rows are looked at, in ascending order; others may seem to have nothing.
     pub(super) fn at_rows(&self, path: &[Box<str>], rows: &[u32]) -> Result<Arc<PathColumn>, ColumnError> {
         match self {

@@ -1,12 +1,13 @@
 //! Conditions on the texts of a column, told from the bytes of its dictionary as far as these tell.
 
+use super::characters::end_in_escape;
 use super::compile::slots_of;
 use super::evaluate::{Evaluator, Mask, is_true_or_false};
 use crate::ast::Comparison;
 use crate::column_block::{Coded, ColumnError, PathColumn, PieceColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Expr, Like, LikeForm, holds};
+use crate::expr::{Anchored, Expr, Like, LikeForm, holds};
 use crate::value::{Value, json};
 use foldhash::fast::RandomState;
 use memchr::memmem;
@@ -37,6 +38,8 @@ pub(super) enum Sought<'e> {
     AnyCase(Place, Vec<u8>),
     /// Those that compare so with a text.
     Ordered(Comparison, Vec<u8>),
+    /// What is looked at further if it has one of these in it.
+    Needed(Vec<memmem::Finder<'e>>),
 }
 
 /// Where a text stands in a string.
@@ -130,6 +133,9 @@ fn closed(part: &[u8]) -> &[u8] {
     part.strip_suffix(b"\"").unwrap_or(part)
 }
 
+/// Of more texts that patterns need one of, strings are not searched for each: what they begin with tells enough then.
+const NEEDED_MAX: usize = 4;
+
 /// More constants than these are looked up one by one.
 const CONSTANTS_MAX: usize = 16;
 
@@ -137,6 +143,24 @@ impl Sought<'_> {
     /// Strings with these bytes in them.
     pub(super) fn contains(bytes: &[u8]) -> Sought<'_> {
         Sought::Contains(Box::new(memmem::Finder::new(bytes)))
+    }
+
+    /// Strings of which some need one of these texts.
+    fn needed<'e>(texts: &[Box<[u8]>]) -> Option<Sought<'e>> {
+        let finders = texts.iter().map(|text| memmem::Finder::new(text).into_owned());
+        (1..=NEEDED_MAX).contains(&texts.len()).then(|| Sought::Needed(finders.collect()))
+    }
+
+    /// Strings that begin with a text.
+    fn prefix<'e>(text: &str) -> Option<Sought<'e>> {
+        let mut prefix = spelled(text)?;
+        prefix.pop();
+        Some(Sought::Prefix(prefix))
+    }
+
+    /// Strings that end with a text.
+    fn suffix<'e>(text: &str) -> Option<Sought<'e>> {
+        Some(Sought::Suffix(spelled(text)?.split_off(1)))
     }
 
     /// Strings that match a pattern whatever the case of letters, as far as that can be searched for.
@@ -161,7 +185,7 @@ impl Sought<'_> {
     }
 
     /// Strings with a text of ASCII in a place, in any case; none where other characters are sought, or escapes.
-    fn placed<'e>(place: Place, text: &str) -> Option<Sought<'e>> {
+    pub(super) fn placed<'e>(place: Place, text: &str) -> Option<Sought<'e>> {
         let mut spelled = spelled(text).filter(|spelled| is_plain(spelled))?;
         if let Place::Start = place {
             spelled.pop();
@@ -173,16 +197,23 @@ impl Sought<'_> {
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
-            Expr::Match { left, pattern } => Some((left, Sought::contains(pattern.literal_bytes()?), false)),
+            Expr::Match { left, pattern } => {
+                let sought = match pattern.anchored() {
+                    None => match pattern.literal_bytes() {
+                        Some(literal) => Sought::contains(literal),
+                        None => Sought::needed(&pattern.required())?,
+                    },
+                    Some(Anchored::Start(text)) => Sought::prefix(text)?,
+                    Some(Anchored::End(text)) => Sought::suffix(text)?,
+                    Some(Anchored::Whole(text)) => Sought::AnyOf(vec![spelled(text)?]),
+                };
+                Some((left, sought, false))
+            }
             Expr::Like { left, pattern, negated } => {
                 let sought = match pattern.form() {
                     LikeForm::Contains(text) => Sought::contains(text),
-                    LikeForm::Prefix(text) => {
-                        let mut prefix = spelled(text)?;
-                        prefix.pop();
-                        Sought::Prefix(prefix)
-                    }
-                    LikeForm::Suffix(text) => Sought::Suffix(spelled(text)?.split_off(1)),
+                    LikeForm::Prefix(text) => Sought::prefix(text)?,
+                    LikeForm::Suffix(text) => Sought::suffix(text)?,
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
                     LikeForm::Pieces(pieces) => Sought::pieces(pieces)?,
                     LikeForm::Other => {
@@ -270,6 +301,9 @@ impl Sought<'_> {
             Sought::Core(core) | Sought::Folded(_, Some(core)) => {
                 dictionary.mark(marks, |bytes| core.first_in(isa, bytes));
             }
+            Sought::Needed(finders) => {
+                finders.iter().for_each(|finder| dictionary.mark(marks, |bytes| finder.find(bytes)));
+            }
             Sought::Foreign => dictionary.mark_unplain(marks),
             Sought::Folded(folded, None) => {
                 dictionary.mark(marks, |bytes| folded.first_in(isa, bytes));
@@ -307,10 +341,13 @@ impl Sought<'_> {
                 Some(at) => is_its_own(text, at).then_some(true),
                 None => text.is_ascii().then_some(false),
             },
-            Sought::Core(_) | Sought::Foreign => None,
-            Sought::Prefix(_) | Sought::Suffix(_) | Sought::Pieces(..) | Sought::AnyOf(_) => {
-                is_plain(text).then_some(true)
+            Sought::Core(_) | Sought::Foreign | Sought::Needed(_) => None,
+            // Whole characters are the same ones wherever they begin where one does.
+            Sought::Prefix(_) | Sought::AnyOf(_) => Some(true),
+            Sought::Suffix(suffix) => {
+                Some(text.len().checked_sub(suffix.len()).is_some_and(|at| is_its_own(text, at)))
             }
+            Sought::Pieces(..) => is_plain(text).then_some(true),
             Sought::AnyCase(place, part) => is_plain(text).then(|| place.holds(text, part)),
             Sought::Ordered(op, than) => is_plain(text).then(|| compares(*op, text, than)),
         }
@@ -365,6 +402,10 @@ impl Sought<'_> {
                 let byte = exact(b"\x80");
                 Part { wanted: Wanted { has_others: true, ..byte.wanted }, ..byte }
             }
+            Sought::Needed(finders) => match finders.as_slice() {
+                [finder] => exact(finder.needle()),
+                _ => return None,
+            },
             Sought::Ordered(..) => return None,
         };
         (1..=PART_BYTES_MAX).contains(&part.wanted.text.len()).then_some(part)
@@ -383,13 +424,14 @@ impl Sought<'_> {
             | Sought::Prefix(_)
             | Sought::Suffix(_)
             | Sought::Pieces(..)
+            | Sought::Needed(_)
             | Sought::Ordered(..) => true,
         }
     }
 
     /// Whether all marked strings of ASCII without escapes are what is sought.
     fn is_told_by_marks(&self) -> bool {
-        !matches!(self, Sought::Core(_) | Sought::Folded(_, Some(_)))
+        !matches!(self, Sought::Core(_) | Sought::Folded(_, Some(_)) | Sought::Needed(_))
     }
 }
 
@@ -409,19 +451,10 @@ fn compares(op: Comparison, string: &[u8], text: &[u8]) -> bool {
     string.is_some_and(|string| holds(op, string.cmp(text)))
 }
 
-/// Whether what stands at a place of a stored string surely is no part of an escape.
+/// Whether what stands at a place of a stored string is no part of an escape.
 fn is_its_own(text: &[u8], at: usize) -> bool {
-    text.get(..at).is_some_and(is_no_escape)
+    text.get(..at).is_some_and(|before| !end_in_escape(before))
 }
-
-/// The same of what stands behind these bytes.
-fn is_no_escape(before: &[u8]) -> bool {
-    let rest = before.get(before.len().saturating_sub(ESCAPE_BYTES - 1)..);
-    rest.is_some_and(|rest| !rest.contains(&b'\\'))
-}
-
-/// The longest escape.
-const ESCAPE_BYTES: usize = r"\u0000".len();
 
 /// Of each row the mark of its entry.
 fn of_rows(coded: &Coded, marks: Vec<bool>) -> Mask {
@@ -452,9 +485,16 @@ struct Searched<'c, 's> {
 const LOOKED_UP_SHARE: usize = 8;
 
 impl Evaluator<'_> {
-    /// Of each row whether a condition on the strings of one column is true; none where it is another one.
-    pub(super) fn test_texts(&self, expr: &Expr) -> Result<Option<Mask>, ExecError> {
-        let Some((left, sought, negated)) = Sought::of(expr) else { return Ok(None) };
+    /// Of each row whether a condition on the strings of one column is true; none where it is another one, or rows had better be looked at one by one. Rows that are
+    /// not `within` need not be told.
+    pub(super) fn test_texts(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<Mask>, ExecError> {
+        let Some((left, sought, negated)) = Sought::in_one_case(expr).or_else(|| Sought::of(expr)) else {
+            return Ok(None);
+        };
+        let count = within.map(|within| within.iter().filter(|row| **row).count());
+        if matches!(sought, Sought::Needed(_)) && count.is_some_and(|count| !self.are_many(count)) {
+            return Ok(None);
+        }
         let column = self.as_column(left).flatten().cloned().or_else(|| self.mapped(left));
         let (Some(column), Some(Some(slot))) = (column, self.only(expr)) else { return Ok(None) };
         let coded = match &*column {
@@ -467,7 +507,10 @@ impl Evaluator<'_> {
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => return Ok(None),
         };
         let mut marks = vec![false; coded.dictionary.len()];
-        let open = sought.tell(&coded.dictionary, &mut marks, negated);
+        let mut open = sought.tell(&coded.dictionary, &mut marks, negated);
+        if let (Some(within), None) = (within, coded.codes()) {
+            open.retain(|row| within.get(*row as usize) == Some(&true));
+        }
         // What is evaluated are the stored values.
         let Some(stored) = self.column(slot).and_then(|column| column.coded()) else { return Ok(None) };
         self.evaluate_open(expr, (slot, stored), &open, &mut marks)?;
@@ -670,16 +713,31 @@ impl Sought<'_> {
     /// Marks the entries that pass, as far as their bytes tell: the entries of which they do not.
     fn tell(&self, dictionary: &Dictionary, marks: &mut [bool], negated: bool) -> Vec<u32> {
         match self {
-            // What is no string does not pass, and nothing is asked of entries in which nothing is found.
-            Sought::Contains(finder) if !negated => {
+            Sought::Contains(finder) => {
+                let is_string = |entry: u32| dictionary.get(entry).first() == Some(&b'"');
                 let mut open = Vec::new();
+                // Where strings pass in which nothing is found, so may what is no string; else nothing is asked of the others.
+                if negated {
+                    for (entry, mark) in (0..).zip(marks.iter_mut()) {
+                        *mark = is_string(entry);
+                        if !*mark {
+                            open.push(entry);
+                        }
+                    }
+                }
                 dictionary.each_found(
                     |bytes| finder.find(bytes),
                     |entry, before| {
-                        let is_string = dictionary.get(entry as u32).first() == Some(&b'"');
-                        match marks.get_mut(entry) {
-                            Some(mark) if is_string && is_no_escape(before) => *mark = true,
-                            Some(_) | None => open.push(entry as u32),
+                        let Some(mark) = marks.get_mut(entry) else { return };
+                        match is_string(entry as u32) {
+                            true if !end_in_escape(before) => *mark = !negated,
+                            // It may stand there once more.
+                            true => {
+                                *mark = false;
+                                open.push(entry as u32);
+                            }
+                            false if negated => {}
+                            false => open.push(entry as u32),
                         }
                     },
                 );

@@ -1,0 +1,235 @@
+//! Stored strings by their characters, without their quotes: an escape is one character, and so are several bytes beyond ASCII.
+//!
+//! Texts that are looked for have neither escapes nor characters beyond ASCII. What is made of a string is spelled as strings are, since all of its escapes
+//! are needed ones.
+
+use crate::dictionary::{has_needed_escapes_only, is_plain};
+use crate::value::{lower, upper};
+use memchr::{memchr, memchr_iter, memmem};
+use std::borrow::Cow;
+
+/// The bytes of a text do not tell what becomes of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Untold;
+
+/// Whether bytes of a stored string that begin where a character does end within an escape.
+pub(super) fn end_in_escape(bytes: &[u8]) -> bool {
+    /// The longest escape.
+    const ESCAPE_BYTES: usize = r"\u0000".len();
+    let last = bytes.get(bytes.len().saturating_sub(ESCAPE_BYTES - 1)..).unwrap_or_default();
+    last.contains(&b'\\')
+        && (1..ESCAPE_BYTES).any(|back| {
+            let Some((before, escape)) =
+                bytes.len().checked_sub(back).and_then(|at| bytes.split_at_checked(at))
+            else {
+                return false;
+            };
+            let is_short = escape.get(1).is_some_and(|kind| *kind != b'u');
+            // A backslash behind another one may be what that stands before.
+            escape.first() == Some(&b'\\')
+                && (back == 1 || !is_short)
+                && before.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2)
+        })
+}
+
+/// How many bytes the escape takes that some text begins with. One of any but a control character may be half of a surrogate pair.
+fn escape_bytes(text: &[u8]) -> Result<usize, Untold> {
+    match text {
+        [_, b'u', b'0', b'0', _, _, ..] => Ok(r"\u0000".len()),
+        [_, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Ok(r"\n".len()),
+        _ => Err(Untold),
+    }
+}
+
+/// How many characters a text has. Takes linear time.
+pub(super) fn count(text: &[u8]) -> Result<usize, Untold> {
+    // Each begins with a byte that continues no other.
+    let mut characters = text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count();
+    let mut next = 0;
+    for at in memchr_iter(b'\\', text) {
+        if at >= next {
+            let bytes = escape_bytes(text.get(at..).unwrap_or_default())?;
+            characters = characters.saturating_sub(bytes - 1);
+            next = at + bytes;
+        }
+    }
+    Ok(characters)
+}
+
+/// Where a character stands by its number; none beyond the end, which has a place of its own. Takes time linear in that number.
+pub(super) fn place(text: &[u8], number: usize) -> Result<Option<usize>, Untold> {
+    if text.get(..number).is_some_and(is_plain) {
+        return Ok(Some(number));
+    }
+    let mut at = 0;
+    for _ in 0..number {
+        let rest = text.get(at..).unwrap_or_default();
+        at += match rest {
+            [] => return Ok(None),
+            [b'\\', ..] => escape_bytes(rest)?,
+            [_, rest @ ..] => 1 + rest.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count(),
+        };
+    }
+    Ok(Some(at))
+}
+
+/// Where a text is found first, beside what only looks so within escapes. Takes linear time.
+pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + finder.find(text.get(from..)?)?;
+        if !text.get(..at).is_some_and(end_in_escape) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
+/// The same of where it is found last.
+pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>) -> Option<usize> {
+    let mut end = text.len();
+    loop {
+        let at = finder.rfind(text.get(..end)?)?;
+        if !text.get(..at).is_some_and(end_in_escape) {
+            return Some(at);
+        }
+        end = (at + finder.needle().len()).checked_sub(1)?;
+    }
+}
+
+/// A text with another one wherever one stands, as long as it has no more bytes than so many.
+pub(super) fn replace<'t>(
+    text: Cow<'t, [u8]>,
+    finder: &memmem::Finder<'_>,
+    with: &[u8],
+    bytes_max: usize,
+) -> Result<Cow<'t, [u8]>, Untold> {
+    if !has_needed_escapes_only(&text) {
+        return Err(Untold);
+    }
+    let mut replaced = Vec::new();
+    let mut rest: &[u8] = &text;
+    while let Some(at) = find(rest, finder) {
+        replaced.extend_from_slice(rest.get(..at).unwrap_or_default());
+        replaced.extend_from_slice(with);
+        rest = rest.get(at + finder.needle().len()..).unwrap_or_default();
+        if replaced.len() > bytes_max {
+            return Err(Untold);
+        }
+    }
+    if rest.len() == text.len() {
+        return Ok(text);
+    }
+    replaced.extend_from_slice(rest);
+    Ok(Cow::Owned(replaced))
+}
+
+/// Which case letters are brought to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Case {
+    Lower,
+    Upper,
+}
+
+impl Case {
+    /// A text with its letters in this case.
+    pub(super) fn of(self, text: &[u8]) -> Result<Vec<u8>, Untold> {
+        if !has_needed_escapes_only(text) {
+            return Err(Untold);
+        }
+        let mut made = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = memchr(b'\\', rest) {
+            let (before, escaped) = rest.split_at(at);
+            self.add(before, &mut made)?;
+            let (escape, behind) = escaped.split_at_checked(escape_bytes(escaped)?).ok_or(Untold)?;
+            made.extend_from_slice(escape);
+            rest = behind;
+        }
+        self.add(rest, &mut made)?;
+        Ok(made)
+    }
+
+    /// The same of one without escapes: no letter has a case that needs one.
+    fn add(self, text: &[u8], made: &mut Vec<u8>) -> Result<(), Untold> {
+        let first = made.len();
+        if text.is_ascii() {
+            made.extend_from_slice(text);
+            let added = made.get_mut(first..).unwrap_or_default();
+            match self {
+                Case::Lower => added.make_ascii_lowercase(),
+                Case::Upper => added.make_ascii_uppercase(),
+            }
+            return Ok(());
+        }
+        let characters = std::str::from_utf8(text).map_err(|_| Untold)?.chars();
+        let cased = characters.map(match self {
+            Case::Lower => lower,
+            Case::Upper => upper,
+        });
+        let mut buffer = [0; 4];
+        cased.for_each(|character| made.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes()));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{Value, json};
+    use proptest::prelude::*;
+
+    /// As strings are stored, without quotes.
+    fn spelled(text: &str) -> Vec<u8> {
+        let json = json(&Value::from(text)).unwrap();
+        json[1..json.len() - 1].to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn characters_are_counted_and_found_as_in_the_text_that_is_read(
+            text in "[nub0ſK\n\r\\\\\"\u{1}\u{1f}ä😀]{0,12}", part in "[nub01]{1,2}", with in "[x]{0,2}", number in 0usize..14,
+        ) {
+            let stored = spelled(&text);
+            prop_assert_eq!(count(&stored), Ok(text.chars().count()));
+            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let before = ends.get(number).map(|end| spelled(&text[..*end]).len());
+            prop_assert_eq!(place(&stored, number), Ok(before));
+            let at = |at: Option<usize>| at.map(|at| spelled(&text[..at]).len());
+            prop_assert_eq!(find(&stored, &memmem::Finder::new(&part)), at(text.find(&part)));
+            prop_assert_eq!(find_last(&stored, &memmem::FinderRev::new(&part)), at(text.rfind(&part)));
+            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), 1000);
+            prop_assert_eq!(replaced.unwrap().into_owned(), spelled(&text.replace(&part, &with)));
+            let cased = |case: fn(char) -> char| spelled(&text.chars().map(case).collect::<String>());
+            prop_assert_eq!(Case::Lower.of(&stored).unwrap(), cased(lower));
+            prop_assert_eq!(Case::Upper.of(&stored).unwrap(), cased(upper));
+        }
+
+        #[test]
+        fn whether_bytes_end_in_an_escape_is_told_of_each_of_them(text in "[nu0\n\\\\\"\u{1}ä]{0,8}") {
+            let stored = spelled(&text);
+            let starts: Vec<usize> =
+                text.char_indices().map(|(at, _)| spelled(&text[..at]).len()).chain([stored.len()]).collect();
+            for end in 0..=stored.len() {
+                // What lies within a character beyond ASCII lies in no escape.
+                let is_start = starts.contains(&end) || stored.get(end).is_some_and(|byte| *byte >= 0x80);
+                prop_assert_eq!(end_in_escape(&stored[..end]), !is_start, "{} of {}", end, stored.escape_ascii());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_counted_without_a_panic(bytes in proptest::collection::vec(prop_oneof![Just(b'\\'), any::<u8>()], 0..12)) {
+            let _ = (count(&bytes), place(&bytes, 3), end_in_escape(&bytes));
+            let _ = (find(&bytes, &memmem::Finder::new("a")), find_last(&bytes, &memmem::FinderRev::new("")));
+            let _ = (Case::Lower.of(&bytes), Case::Upper.of(&bytes));
+        }
+    }
+
+    #[test]
+    fn half_of_a_surrogate_pair_tells_nothing() {
+        let text = br"a\ud83d";
+        assert_eq!(count(text), Err(Untold));
+        assert_eq!((place(text, 1), place(text, 2)), (Ok(Some(1)), Err(Untold)));
+        assert_eq!(Case::Lower.of(text), Err(Untold));
+    }
+}

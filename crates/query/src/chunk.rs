@@ -2,18 +2,21 @@
 
 mod cell;
 mod column;
+mod decimals;
+mod long;
 mod orders;
 mod quotient;
+mod stored;
 mod units;
 
 use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, scalar_of, value_of};
-pub(crate) use column::{
-    Column, DecimalValues, Decimals, Digits, Entries, FewDigits, Form, Mantissas, Numbers, StoredNumbers,
-    each_spelled, is_few,
-};
+pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
+pub(crate) use decimals::{Chain, ChainOp, DecimalValues, Decimals, Factor};
+pub(crate) use stored::StoredNumbers;
 
+pub(crate) use long::{product, quotient};
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
 pub(crate) use units::{Units, each_units};

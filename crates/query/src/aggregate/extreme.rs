@@ -297,7 +297,7 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         {
             return match &decimals.values {
                 DecimalValues::Stored(stored) => self.take_stored(groups, decimals, stored, chunk),
-                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
                     self.take_decimals(groups, decimals, chunk)
                 }
             };

@@ -204,7 +204,7 @@ pub(super) fn each(
                     act(groups.of(row), stored.value(place), chunk.order(row));
                 }
             }
-            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) => {
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
                 for (row, decimal) in decimals.each() {
                     act(groups.of(row), Value::Number(Number::Decimal(decimal)), chunk.order(row));
                 }

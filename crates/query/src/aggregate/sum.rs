@@ -313,6 +313,10 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
                     let each = each.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
                     self.add_scaled(groups, decimals, each)
                 }
+                values @ DecimalValues::Chain(_) => {
+                    let each = values.each().map(|decimal| (decimal.mantissa(), decimal.scale()));
+                    self.add_scaled(groups, decimals, each)
+                }
                 DecimalValues::Quotients(quotients) => self.add_quotients(groups, decimals, quotients),
             };
         }

@@ -1,5 +1,6 @@
 //! Quotients, which are divided only where their digits are needed: as a division of decimals gives them.
 
+use super::long::{POWERS, SIGNIFICAND_END, WHOLE_MAX, digits_of};
 use crate::value::BINARY_POWERS;
 use rust_decimal::Decimal;
 
@@ -11,12 +12,9 @@ pub(crate) struct Quotient {
     power: i8,
 }
 
-/// Two quotients whose estimates differ by more than this share of one of them are in the order of the estimates: conversions, the division, the
-/// power and its product are off by 2^-53 each at most.
-pub(crate) const ESTIMATE_ERROR: f64 = 2e-15;
-
-/// Significands of decimals are less than this.
-const SIGNIFICAND_END: u128 = 1 << 96;
+/// Two numbers whose estimates differ by more than this share of one of them are in the order of the estimates. Those of a quotient are off by 2^-53 in its two
+/// conversions, the division, the power and its product each at most, those of a chain by as much in each of its steps.
+pub(crate) const ESTIMATE_ERROR: f64 = 4e-15;
 
 /// No decimal is as great.
 const DECIMAL_END: f64 = 7e28;
@@ -29,27 +27,6 @@ const DIVISOR_END: u64 = 1 << 62;
 
 /// The most places that a quotient of whole numbers is [rounded](Quotient::rounded) to at once: with more, digits behind those of a decimal might count.
 const PLACES_MAX: u8 = 7;
-
-const POWERS: [u64; u64::MAX.ilog10() as usize + 1] = {
-    let mut powers = [1; u64::MAX.ilog10() as usize + 1];
-    let mut nth = 1;
-    while nth < powers.len() {
-        powers[nth] = 10 * powers[nth - 1];
-        nth += 1;
-    }
-    powers
-};
-
-/// The greatest whole number that a decimal with so many digits after the point has before it.
-const WHOLE_MAX: [u128; Decimal::MAX_SCALE as usize + 1] = {
-    let mut most = [SIGNIFICAND_END - 1; Decimal::MAX_SCALE as usize + 1];
-    let mut nth = 1;
-    while nth < most.len() {
-        most[nth] = most[nth - 1] / 10;
-        nth += 1;
-    }
-    most
-};
 
 impl Quotient {
     /// The quotient of two numbers of one scale; none of a division by zero.
@@ -74,6 +51,11 @@ impl Quotient {
     #[inline]
     pub(super) fn parts(self) -> (i64, i64, i8) {
         (self.dividend, self.divisor, self.power)
+    }
+
+    #[inline]
+    pub(super) fn is_zero(self) -> bool {
+        self.dividend == 0
     }
 
     /// A binary64 near to it.
@@ -238,30 +220,6 @@ fn missing_of(whole: u64) -> Option<u32> {
     let place = (Decimal::MAX_SCALE.checked_sub(fewest)?) as usize;
     let missing = fewest + u32::from(u128::from(whole) > *WHOLE_MAX.get(place)?);
     (missing <= MISSING_MAX).then_some(missing)
-}
-
-/// How many digits a number has; none of zero.
-#[inline]
-fn digits_of(number: u128) -> u32 {
-    let Ok(number) = u64::try_from(number) else {
-        const LONG: [u128; 11] = [
-            10u128.pow(19),
-            10u128.pow(20),
-            10u128.pow(21),
-            10u128.pow(22),
-            10u128.pow(23),
-            10u128.pow(24),
-            10u128.pow(25),
-            10u128.pow(26),
-            10u128.pow(27),
-            10u128.pow(28),
-            10u128.pow(29),
-        ];
-        return 19 + LONG.iter().map(|power| u32::from(number >= *power)).sum::<u32>();
-    };
-    // 1233 / 4096 is a little less than the logarithm of 2.
-    let fewest = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
-    fewest + u32::from(POWERS.get(fewest as usize).is_some_and(|power| number >= *power))
 }
 
 /// A division, digits of which are found together.

@@ -120,7 +120,7 @@ impl Task for Divide<'_> {
 #[inline(always)]
 fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
     let sign = (dividend ^ divisor) >> (i64::BITS - 1);
-    let [of, by] = [dividend, divisor].map(|number| signed(number, number >> (i64::BITS - 1)));
+    let (of, by) = (magnitude(dividend), magnitude(divisor));
     let inverse = 1.0 / binary(by);
     let (whole, rest) = next(of, by, inverse, 1);
     // So many digits a decimal has fewer after the point, for those before it.
@@ -140,6 +140,11 @@ fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
     let is_up = (twice > by) | ((twice == by) & (second & 1 == 1));
     let second = second.wrapping_add(i64::from(is_up)).wrapping_mul(missing);
     (signed(whole, sign), signed(first, sign), signed(second, sign), is_told)
+}
+
+#[inline(always)]
+fn magnitude(number: i64) -> i64 {
+    signed(number, number >> (i64::BITS - 1))
 }
 
 /// A number with another sign where that is all ones, not zeros.

@@ -58,6 +58,9 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select count(*), first(path) from stream group by Coalesce(city, kind, 'none')",
         "select sum(Coalesce(e, 0)), sum(Coalesce(e, n, 7) * 2) from stream group by user",
         "select count(*) from stream group by e > 500",
+        "select ToHexString(n), ToHexString(at), ToHexString(e), ToString(m), ToString(e), ToString(kind) from stream",
+        "select count(*), count(distinct(ToHexString(at))) from stream group by ToHexString(n), ToString(n * n)",
+        "select count(distinct(Concat(user, ToString(at)))) from stream group by Concat('n', ToString(n))",
         "select count(*) from stream group by kind > 1",
         "select count(*) from stream group by e > n",
         "select count(*) from stream group by n in [1, 2], city in ['Bern', 'Wil'], city < 'C'",
@@ -123,6 +126,13 @@ fn quotients_are_what_events_come_to() {
         "(e / 7) ^ 2",
         "if n > 0 then e / n else 0",
         "Coalesce(e / n, 1)",
+        "(e - 3) / n * 100",
+        "n / (e / 7)",
+        "e / 7 / 1000 * n",
+        "at / 7 / e",
+        "Round(e / 7 * n / 3, 1)",
+        "if e > 100 then e / 7 / n else n",
+        "if n > 1 then m else e / n",
     ];
     for of in quotients {
         for text in [

@@ -1,11 +1,11 @@
 //! The first rows of an order: of a block no more of them are wanted than of all blocks together, and of those no more than come before what blocks before had.
 
-use super::arithmetic::Reckoned;
 use super::best::{BEST_MAX, Beginning};
 use super::compile::ColumnPlan;
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::range::Range;
+use super::reckoned::Reckoned;
 use super::whole::{gather, gather_decimals};
 use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Mantissas, value_of};

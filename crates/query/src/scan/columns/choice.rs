@@ -1,10 +1,11 @@
 //! Choices between columns, and conditions as values.
 
-use super::arithmetic::Reckoned;
-use super::computed::BYTES_MAX;
+use super::chosen::{Side, choose as choose_sides, has_number};
+use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::{Evaluator, Mask};
 use super::made::PARTS_MAX;
-use crate::chunk::{Digits, Mantissas};
+use super::reckoned::Reckoned;
+use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
@@ -32,6 +33,8 @@ enum Part {
     Undefined,
     Number(i64, u8),
     Column(Arc<PathColumn>),
+    /// Numbers of many scales.
+    Decimals(Arc<Decimals>),
 }
 
 impl Part {
@@ -39,14 +42,14 @@ impl Part {
         match self {
             Part::Number(..) => true,
             Part::Column(column) => matches!(**column, PathColumn::Numbers(_)),
-            Part::Undefined => false,
+            Part::Undefined | Part::Decimals(_) => false,
         }
     }
 
     fn is_undefined(&self) -> bool {
         match self {
             Part::Undefined => true,
-            Part::Number(..) => false,
+            Part::Number(..) | Part::Decimals(_) => false,
             Part::Column(column) => matches!(**column, PathColumn::Nothing),
         }
     }
@@ -56,6 +59,7 @@ impl Part {
         match self {
             Part::Undefined => true,
             Part::Number(value, scale) => *scale == 0 || value % 10 != 0,
+            Part::Decimals(decimals) => decimals.values.are_plain(),
             Part::Column(column) => match &**column {
                 PathColumn::Numbers(column) => match column.numbers.spelled {
                     Digits::Shortest => true,
@@ -74,7 +78,8 @@ impl Part {
     /// Gives rows that are, or are not, marked its numbers, raised to another scale.
     fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
         match self {
-            Part::Undefined => {}
+            // Decimals are not chosen as mantissas.
+            Part::Undefined | Part::Decimals(_) => {}
             Part::Number(value, scale) => {
                 let value = value.checked_mul(raise)?;
                 let places = chosen.values.iter_mut().zip(&mut chosen.are_there).zip(mask);
@@ -97,7 +102,7 @@ impl Part {
 
     fn scale(&self) -> u8 {
         match self {
-            Part::Undefined => 0,
+            Part::Undefined | Part::Decimals(_) => 0,
             Part::Number(_, scale) => *scale,
             Part::Column(column) => match &**column {
                 PathColumn::Numbers(column) => column.numbers.scale,
@@ -201,6 +206,32 @@ impl ChosenNumbers {
     }
 }
 
+/// The numbers of one part where a row is marked, and else those of the other, where one of them has many scales. None where there is something else, or a number is
+/// spelled as no computed one is.
+fn choose_decimals(mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
+    if !then.is_shortest() || !otherwise.is_shortest() {
+        return None;
+    }
+    let decimals = choose_sides(mask, side(then)?, side(otherwise)?);
+    Some(Part::Decimals(Arc::new(decimals)))
+}
+
+/// The numbers of a part; none of one that has something else.
+fn side(part: &Part) -> Option<Side<'_>> {
+    Some(match part {
+        Part::Undefined => Side::Nothing,
+        Part::Number(value, scale) => Side::Constant(*value, *scale),
+        Part::Decimals(decimals) => Side::Decimals(decimals),
+        Part::Column(column) => match &**column {
+            PathColumn::Nothing => Side::Nothing,
+            PathColumn::Numbers(column) => Side::Numbers(&column.numbers),
+            PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Pieces(_) | PathColumn::Unknown => {
+                return None;
+            }
+        },
+    })
+}
+
 /// Leaves out the values of rows that are not there.
 fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
     let mut kept = 0;
@@ -217,17 +248,36 @@ fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
 }
 
 impl Evaluator<'_> {
-    /// The column of a choice between numbers: `if`, or `Coalesce`. None where there is something else to choose.
-    pub(super) fn chosen_number(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        self.chosen_of(expr, |part| self.number_part(part))
+    /// What a choice between numbers comes to: `if`, or `Coalesce`. None where there is something else to choose.
+    pub(super) fn chosen_number(&self, expr: &Expr) -> Option<Reckoned> {
+        match self.chosen_of(expr, |part| self.number_part(part))? {
+            Part::Decimals(decimals) => Some(Reckoned::Decimals(decimals)),
+            Part::Column(column) => match &*column {
+                PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
+                PathColumn::Nothing
+                | PathColumn::Coded(_)
+                | PathColumn::Mixed(_)
+                | PathColumn::Pieces(_)
+                | PathColumn::Unknown => None,
+            },
+            Part::Undefined | Part::Number(..) => None,
+        }
     }
 
     /// The column of a choice.
     pub(super) fn chosen(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        self.chosen_number(expr).or_else(|| self.chosen_of(expr, |part| self.part(part)))
+        match self.chosen_number(expr) {
+            Some(Reckoned::Numbers(numbers)) => Some(Arc::new(PathColumn::of_numbers(numbers, self.rows()))),
+            Some(Reckoned::Decimals(decimals)) => Texts::of_decimals(&decimals, self.rows()),
+            Some(Reckoned::Constant { .. }) | None => match self.chosen_of(expr, |part| self.part(part))? {
+                Part::Column(column) => Some(column),
+                Part::Decimals(decimals) => Texts::of_decimals(&decimals, self.rows()),
+                Part::Undefined | Part::Number(..) => None,
+            },
+        }
     }
 
-    fn chosen_of(&self, expr: &Expr, part: impl Fn(&Expr) -> Option<Part>) -> Option<Arc<PathColumn>> {
+    fn chosen_of(&self, expr: &Expr, part: impl Fn(&Expr) -> Option<Part>) -> Option<Part> {
         if conditions_within(expr) > CONDITIONS_MAX {
             return None;
         }
@@ -246,10 +296,11 @@ impl Evaluator<'_> {
                         Part::Undefined => vec![false; self.rows()],
                         Part::Number(..) => vec![true; self.rows()],
                         Part::Column(column) => self.nulls(Some(column), true),
+                        Part::Decimals(decimals) => has_number(decimals, self.rows()),
                     };
-                    chosen = Part::Column(self.choose(&has_one, &first, &chosen)?);
+                    chosen = self.choose(&has_one, &first, &chosen)?;
                 }
-                if let Part::Column(column) = chosen { Some(column) } else { None }
+                Some(chosen)
             }
             _ => None,
         }
@@ -271,7 +322,13 @@ impl Evaluator<'_> {
             Reckoned::Numbers(numbers) => {
                 Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
             }
-            Reckoned::Decimals(_) => return None,
+            // Their spelling is told by other texts.
+            Reckoned::Decimals(decimals)
+                if self.as_column(expr).is_some() && !matches!(decimals.values, DecimalValues::Stored(_)) =>
+            {
+                return None;
+            }
+            Reckoned::Decimals(decimals) => Part::Decimals(decimals),
         })
     }
 
@@ -283,7 +340,17 @@ impl Evaluator<'_> {
     }
 
     /// A column that has the value of one part where a row is marked, and else that of the other.
-    fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Arc<PathColumn>> {
+    fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
+        if let Part::Decimals(_) = then {
+            return choose_decimals(mask, then, otherwise);
+        }
+        if let Part::Decimals(_) = otherwise {
+            return choose_decimals(mask, then, otherwise);
+        }
+        self.choose_column(mask, then, otherwise).map(Part::Column)
+    }
+
+    fn choose_column(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Arc<PathColumn>> {
         let fits = |part: &Part| part.is_number() || part.is_undefined();
         if fits(then) && fits(otherwise) {
             return self.choose_numbers(mask, then, otherwise);
@@ -315,7 +382,7 @@ impl Evaluator<'_> {
     fn coded_part(&self, part: &Part) -> Option<Arc<PathColumn>> {
         match part {
             Part::Column(column) if column.coded().is_some() => Some(column.clone()),
-            Part::Undefined | Part::Column(_) => self.constant(&Value::Undefined),
+            Part::Undefined | Part::Column(_) | Part::Decimals(_) => self.constant(&Value::Undefined),
             Part::Number(value, scale) => {
                 self.constant(&Value::Number(crate::value::Number::few(*value, (*scale).into())))
             }

@@ -1,7 +1,7 @@
 //! Instants as numbers, and what the calendar and the clock say of them: the same for all of an hour, or of a day.
 
-use super::arithmetic::Reckoned;
 use super::evaluate::Evaluator;
+use super::reckoned::Reckoned;
 use crate::chunk::Mantissas;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;

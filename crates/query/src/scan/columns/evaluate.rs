@@ -7,14 +7,14 @@ use super::of_block::BlockColumns;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::ast::Comparison;
-use crate::chunk::{DecimalValues, Decimals, Order};
+use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
 use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare, holds};
 use crate::stored::Times;
-use crate::value::{Number, Value};
+use crate::value::{Number, Value, nearest_of};
 use rust_decimal::Decimal;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -702,12 +702,26 @@ fn compare_decimals(decimals: &Decimals, op: Comparison, number: &Number<'_>, ro
             *mask = passes;
         }
     };
-    if let DecimalValues::Stored(stored) = &decimals.values {
-        for (row, (significand, scale)) in decimals.rows().zip(stored.each()) {
-            tell(row, ranges.get(scale as usize).is_some_and(|range| range.has(significand)));
+    match &decimals.values {
+        DecimalValues::Stored(stored) => {
+            for (row, (significand, scale)) in decimals.rows().zip(stored.each()) {
+                tell(row, ranges.get(scale as usize).is_some_and(|range| range.has(significand)));
+            }
         }
-    } else {
-        decimals.each().for_each(|(row, value)| tell(row, passes(value)));
+        DecimalValues::Decimals(_) => decimals.each().for_each(|(row, value)| tell(row, passes(value))),
+        values @ (DecimalValues::Quotients(_) | DecimalValues::Chain(_)) => {
+            let near = nearest_of(bound);
+            let estimates = values.estimates();
+            for (place, (row, estimate)) in decimals.rows().zip(estimates).enumerate() {
+                // A decimal is rounded to 28 places, too.
+                let slack = (estimate.abs() + near.abs()) * ESTIMATE_ERROR + 1e-27;
+                let told = (estimate - near).abs() > slack;
+                match told.then(|| estimate.partial_cmp(&near)).flatten() {
+                    Some(order) => tell(row, holds(op, order)),
+                    None => tell(row, values.decimal(place).is_some_and(&passes)),
+                }
+            }
+        }
     }
     Some(mask)
 }

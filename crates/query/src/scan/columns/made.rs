@@ -1,10 +1,9 @@
 //! The columns that expressions make of columns: of numbers and conditions in whole, of texts once for each entry of a dictionary, of several
 //! columns once for each combination of what they have.
 
-use super::arithmetic::Reckoned;
-use super::compile::is_has;
-use super::compile::{needs_event, reads_document, slots_of};
+use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::evaluate::{Evaluator, Mask, is_true_or_false};
+use super::reckoned::Reckoned;
 use super::texts::Sought;
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
@@ -71,6 +70,8 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.mapped_and_shared(expr))
             .or_else(|| self.iso_texts(expr))
             .or_else(|| self.by_entries(expr))
+            .or_else(|| self.by_numbers(expr))
+            .or_else(|| self.number_texts(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))
             .or_else(|| {

@@ -1,12 +1,12 @@
 //! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
 //! without an evaluation.
 
-use super::arithmetic::Reckoned;
 use super::characters::{self, Case, Untold};
 use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::made::PARTS_MAX;
+use super::reckoned::Reckoned;
 use super::texts::spelled;
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};

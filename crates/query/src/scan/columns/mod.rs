@@ -5,8 +5,10 @@ mod arrays;
 mod beginning;
 mod best;
 mod by_beginning;
+mod calculate;
 mod characters;
 mod choice;
+mod chosen;
 mod clock;
 mod compile;
 mod computed;
@@ -18,9 +20,12 @@ mod made;
 mod mapped;
 mod of_array;
 mod of_block;
+mod of_numbers;
 mod one_case;
 mod quotient;
 mod range;
+mod reckoned;
+mod rounded;
 mod row_documents;
 mod some_rows;
 mod standing;
@@ -47,11 +52,11 @@ use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::value::Value;
-use arithmetic::Reckoned;
 use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
 use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and};
 use found::{Passing, Values};
+use reckoned::Reckoned;
 use standing::Standing;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -426,14 +431,10 @@ fn values(
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
     }
-    if let (Expr::If(_) | Expr::Coalesce(_), Form::Numbers) = (&output.expr, output.form)
-        && evaluator.are_many(rows.len())
-        && let Some(Reckoned::Numbers(numbers)) = evaluator.operand(&output.expr)
-    {
-        return Ok(Some(Values::Numbers(gather(&numbers, rows, evaluator.rows()))));
-    }
-    if let (Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. }, Form::Numbers) =
-        (&output.expr, output.form)
+    if let (
+        Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. } | Expr::If(_) | Expr::Coalesce(_),
+        Form::Numbers,
+    ) = (&output.expr, output.form)
     {
         let reckoned = match evaluator.of_some(&output.expr, rows) {
             Some(some) => some.reckoned(&output.expr).map(|reckoned| (reckoned, rows.len())),

@@ -1,9 +1,9 @@
 //! `ToNumber` over a dictionary: the numbers that texts spell, as mantissas.
 
-use super::arithmetic::Reckoned;
 use super::characters::Untold;
 use super::evaluate::Evaluator;
 use super::mapped::{TextOf, Told, unquoted};
+use super::reckoned::Reckoned;
 use crate::chunk::few_digits_of;
 use crate::expr::Expr;
 use crate::value::Number;

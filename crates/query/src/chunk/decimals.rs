@@ -1,0 +1,289 @@
+//! Numbers for which mantissas of one scale have no room, made where their digits are needed.
+
+use super::long::{product, quotient};
+use super::quotient::{Quotient, short_quotient};
+use super::stored::StoredNumbers;
+use crate::value::{Number, Value, estimate, estimate_of};
+use rust_decimal::Decimal;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use tamias_shred::Numbers as Mantissas;
+
+/// Numbers of many scales by their rows: computed ones, or such as are stored.
+#[derive(Debug)]
+pub(crate) struct Decimals {
+    /// The rows that have one; none where all have.
+    pub(crate) rows: Option<Vec<u32>>,
+    pub(crate) values: DecimalValues,
+}
+
+/// Numbers, or what they are computed of.
+#[derive(Debug)]
+pub(crate) enum DecimalValues {
+    Decimals(Vec<Decimal>),
+    Quotients(Vec<Quotient>),
+    Chain(Chain),
+    Stored(StoredNumbers),
+}
+
+impl Decimals {
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let rows = self.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
+        rows + self.values.bytes()
+    }
+
+    /// The numbers with their rows.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, Decimal)> {
+        self.rows().zip(self.values.each())
+    }
+
+    /// What there is of each number, with its row: in a loop of its own, as an iterator that knows both kinds of rows takes longer.
+    pub(crate) fn for_each<T>(&self, values: impl Iterator<Item = T>, mut each: impl FnMut(usize, T)) {
+        match &self.rows {
+            None => values.enumerate().for_each(|(row, value)| each(row, value)),
+            Some(rows) => rows.iter().zip(values).for_each(|(row, value)| each(*row as usize, value)),
+        }
+    }
+
+    /// The rows that have a number.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
+        let all = if self.rows.is_none() { 0..self.values.len() } else { 0..0 };
+        all.chain(self.rows.iter().flatten().map(|row| *row as usize))
+    }
+}
+
+impl DecimalValues {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.len(),
+            DecimalValues::Quotients(quotients) => quotients.len(),
+            DecimalValues::Chain(chain) => chain.estimates.len(),
+            DecimalValues::Stored(stored) => stored.significands.len(),
+        }
+    }
+
+    pub(crate) fn each(&self) -> impl Iterator<Item = Decimal> {
+        (0..self.len()).map(|place| self.decimal(place).unwrap_or_default())
+    }
+
+    /// The number at a place, a stored one as it is spelled.
+    pub(crate) fn value(&self, place: usize) -> Value<'_> {
+        match self {
+            DecimalValues::Stored(stored) => stored.value(place),
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
+                let decimal = self.decimal(place);
+                decimal.map_or(Value::Undefined, |decimal| Value::Number(Number::Decimal(decimal)))
+            }
+        }
+    }
+
+    /// Binary numbers near to them, within [`ESTIMATE_ERROR`](super::quotient::ESTIMATE_ERROR) of each.
+    pub(crate) fn estimates(&self) -> Vec<f64> {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.iter().map(|value| estimate_of(*value)).collect(),
+            DecimalValues::Quotients(quotients) => {
+                quotients.iter().map(|quotient| quotient.estimate()).collect()
+            }
+            DecimalValues::Chain(chain) => chain.estimates.clone(),
+            DecimalValues::Stored(stored) => {
+                stored.each().map(|(significand, scale)| estimate(significand, scale)).collect()
+            }
+        }
+    }
+
+    /// The number at a place.
+    pub(crate) fn decimal(&self, place: usize) -> Option<Decimal> {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.get(place).copied(),
+            DecimalValues::Quotients(quotients) => quotients.get(place).map(|quotient| quotient.decimal()),
+            DecimalValues::Chain(chain) => chain.decimal(place),
+            DecimalValues::Stored(stored) => {
+                let (significand, scale) = stored.number(place)?;
+                Some(Decimal::new(significand, scale))
+            }
+        }
+    }
+
+    /// Whether each of them, if it is stored, is spelled as computed ones are.
+    pub(crate) fn are_plain(&self) -> bool {
+        match self {
+            DecimalValues::Stored(stored) => {
+                (0..stored.significands.len()).all(|place| stored.is_plain(place))
+            }
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => true,
+        }
+    }
+
+    /// Whether the number at a place is zero; where it is told by its estimate, it is none of those that a decimal has no room for.
+    pub(crate) fn is_zero(&self, place: usize) -> bool {
+        match self {
+            DecimalValues::Decimals(decimals) => decimals.get(place).is_some_and(Decimal::is_zero),
+            DecimalValues::Quotients(quotients) => quotients.get(place).is_some_and(|of| of.is_zero()),
+            DecimalValues::Chain(chain) => chain.estimates.get(place) == Some(&0.0),
+            DecimalValues::Stored(stored) => stored.significands.get(place) == Some(&0),
+        }
+    }
+
+    /// Those at some places, each of which there is.
+    pub(crate) fn at(&self, places: &[u32]) -> DecimalValues {
+        match self {
+            DecimalValues::Decimals(decimals) => DecimalValues::Decimals(some(decimals, places)),
+            DecimalValues::Quotients(quotients) => DecimalValues::Quotients(some(quotients, places)),
+            DecimalValues::Chain(chain) => DecimalValues::Chain(chain.at(places)),
+            DecimalValues::Stored(stored) => DecimalValues::Stored(StoredNumbers {
+                significands: some(&stored.significands, places),
+                scales: some(&stored.scales, places),
+                codes: some(&stored.codes, places),
+                dictionary: stored.dictionary.clone(),
+            }),
+        }
+    }
+
+    /// What they take in memory, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            DecimalValues::Decimals(decimals) => size_of_val(decimals.as_slice()),
+            DecimalValues::Quotients(quotients) => size_of_val(quotients.as_slice()),
+            DecimalValues::Chain(chain) => {
+                size_of_val(chain.estimates.as_slice()) + chain.left.bytes() + chain.right.bytes()
+            }
+            // The dictionary is that of a column.
+            DecimalValues::Stored(stored) => {
+                stored.significands.len() * (size_of::<i64>() + size_of::<u8>() + size_of::<u32>())
+            }
+        }
+    }
+}
+
+/// Products and quotients of numbers that are quotients themselves, made where their digits are needed. None of them is too great.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    op: ChainOp,
+    left: Factor,
+    right: Factor,
+    /// Binary numbers next to them.
+    estimates: Vec<f64>,
+    /// How many roundings of binary64 each of these is off by, at most.
+    roundings: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChainOp {
+    Multiply,
+    Divide,
+}
+
+/// One side of a chain, a value for each of its places.
+#[derive(Clone, Debug)]
+pub(crate) enum Factor {
+    Constant(Decimal),
+    /// Their rows are not looked at.
+    Numbers(Arc<Mantissas>),
+    /// Nor are those of these.
+    Decimals(Arc<Decimals>),
+}
+
+/// Numbers beyond these are not told by their estimates: lesser decimals have fewer digits, and greater ones might have no room.
+const ESTIMATED: RangeInclusive<f64> = 1e-11..=1e27;
+
+/// So many roundings leave an estimate within half of [`ESTIMATE_ERROR`](super::quotient::ESTIMATE_ERROR).
+const ROUNDINGS_MAX: u32 = 17;
+
+impl Factor {
+    fn decimal(&self, place: usize) -> Option<Decimal> {
+        match self {
+            Factor::Constant(constant) => Some(*constant),
+            Factor::Numbers(numbers) => Some(Decimal::new(*numbers.values.get(place)?, numbers.scale.into())),
+            Factor::Decimals(decimals) => decimals.values.decimal(place),
+        }
+    }
+
+    /// The factors at some places, each of which there is.
+    pub(crate) fn at(&self, places: &[u32]) -> Factor {
+        match self {
+            Factor::Constant(constant) => Factor::Constant(*constant),
+            Factor::Numbers(numbers) => {
+                let values = some(&numbers.values, places);
+                Factor::Numbers(Arc::new(Mantissas { values, scale: numbers.scale, ..Mantissas::default() }))
+            }
+            Factor::Decimals(decimals) => {
+                Factor::Decimals(Arc::new(Decimals { rows: None, values: decimals.values.at(places) }))
+            }
+        }
+    }
+
+    /// Binary numbers next to so many of them; none where one is none that is told by that.
+    fn estimates(&self, count: usize) -> Option<Vec<f64>> {
+        let estimates = match self {
+            Factor::Constant(constant) => vec![estimate_of(*constant); count],
+            Factor::Numbers(numbers) => {
+                let scale = numbers.scale.into();
+                numbers.values.iter().map(|value| estimate(*value, scale)).collect()
+            }
+            Factor::Decimals(decimals) => decimals.values.estimates(),
+        };
+        (estimates.len() == count && are_told(&estimates)).then_some(estimates)
+    }
+
+    fn roundings(&self) -> u32 {
+        match self {
+            Factor::Constant(_) | Factor::Numbers(_) => 3,
+            Factor::Decimals(decimals) => match &decimals.values {
+                DecimalValues::Chain(chain) => chain.roundings,
+                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Stored(_) => 5,
+            },
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Factor::Constant(_) => 0,
+            Factor::Numbers(numbers) => size_of_val(numbers.values.as_slice()),
+            Factor::Decimals(decimals) => decimals.values.bytes(),
+        }
+    }
+}
+
+fn are_told(estimates: &[f64]) -> bool {
+    estimates
+        .iter()
+        .fold(true, |all, estimate| all & (*estimate == 0.0 || ESTIMATED.contains(&estimate.abs())))
+}
+
+fn some<T: Copy>(of: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().filter_map(|place| of.get(*place as usize).copied()).collect()
+}
+
+impl Chain {
+    /// What so many numbers come to that are multiplied or divided; none where that takes more to tell, or one is divided by zero.
+    pub(crate) fn of(op: ChainOp, left: Factor, right: Factor, count: usize) -> Option<Chain> {
+        let roundings = left.roundings() + right.roundings() + 1;
+        if roundings > ROUNDINGS_MAX {
+            return None;
+        }
+        let (mut estimates, others) = (left.estimates(count)?, right.estimates(count)?);
+        let both = estimates.iter_mut().zip(&others);
+        match op {
+            ChainOp::Multiply => both.for_each(|(estimate, other)| *estimate *= other),
+            ChainOp::Divide => both.for_each(|(estimate, other)| *estimate /= other),
+        }
+        // Nothing divided by zero is told.
+        are_told(&estimates).then_some(Chain { op, left, right, estimates, roundings })
+    }
+
+    fn decimal(&self, place: usize) -> Option<Decimal> {
+        let (left, right) = (self.left.decimal(place)?, self.right.decimal(place)?);
+        match self.op {
+            ChainOp::Multiply => product(left, right).or_else(|| left.checked_mul(right)),
+            ChainOp::Divide => short_quotient(left, right)
+                .or_else(|| quotient(left, right))
+                .or_else(|| left.checked_div(right)),
+        }
+    }
+
+    fn at(&self, places: &[u32]) -> Chain {
+        let (left, right) = (self.left.at(places), self.right.at(places));
+        Chain { left, right, estimates: some(&self.estimates, places), ..*self }
+    }
+}

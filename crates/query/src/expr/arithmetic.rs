@@ -1,7 +1,7 @@
 //! Arithmetic: exact on numbers of any digits that are reckoned with, and then rounded to a decimal.
 
 use crate::ast::Arithmetic;
-use crate::value::{BINARY_POWERS, Long, Number, TooLarge, WHOLE_POWERS, nearest_of};
+use crate::value::{Long, Number, TooLarge, nearest_of};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -135,15 +135,10 @@ fn fifteen_digits(number: f64) -> Option<Decimal> {
         powers
     };
     let bits = number.to_bits();
-    let significand = bits & ((1 << 52) - 1) | 1 << 52;
+    let significand = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1075;
     // 1233 / 4096 is the logarithm of 2, nearly: the number may have one digit more before the point.
-    let fewest = ((exponent + 52) * 1233) >> 12;
-    let mut places = 14 - fewest - i32::from(reaches(number.abs(), fewest + 1));
-    if let Some(digits) = short_digits(significand, exponent, places) {
-        return Some(Decimal::new(if number < 0.0 { -digits } else { digits }, places as u32));
-    }
-    let significand = u128::from(significand);
+    let mut places = 14 - (((exponent + 52) * 1233) >> 12);
     for _ in 0..2 {
         let (quotient, rest, divisor) = match (places, exponent) {
             (0..=PLACES_MAX, -127..=0) => {
@@ -173,28 +168,6 @@ fn fifteen_digits(number: f64) -> Option<Decimal> {
         return Decimal::try_from_i128_with_scale(digits, places.max(0) as u32).ok();
     }
     None
-}
-
-/// Whether a binary number is at least a power of ten, about.
-#[inline]
-fn reaches(number: f64, power: i32) -> bool {
-    let power_of = |power: u32| BINARY_POWERS.get(power as usize).copied().unwrap_or(f64::INFINITY);
-    match u32::try_from(power) {
-        Ok(power) => number >= power_of(power),
-        Err(_) => number * power_of(power.unsigned_abs()) >= 1.0,
-    }
-}
-
-/// A significand times a power of two, of so many places after the point, if these are fifteen digits of a usual number.
-#[inline]
-fn short_digits(significand: u64, exponent: i32, places: i32) -> Option<i64> {
-    const LEAST: u128 = 10u128.pow(14);
-    let power = *WHOLE_POWERS.get(usize::try_from(places).ok()?)?;
-    let shift = u32::try_from(-exponent).ok().filter(|shift| (1..=100).contains(shift))?;
-    let product = u128::from(significand) * u128::from(power as u64);
-    let (whole, rest, half) = (product >> shift, product & ((1 << shift) - 1), 1 << (shift - 1));
-    let is_up = rest > half || rest == half && whole % 2 == 1;
-    (LEAST..10 * LEAST).contains(&whole).then_some(whole as i64 + i64::from(is_up))
 }
 
 /// By squaring: at most 128 multiplications.

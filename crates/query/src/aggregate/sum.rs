@@ -314,7 +314,8 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
                     self.add_scaled(groups, decimals, each)
                 }
                 values @ DecimalValues::Chain(_) => {
-                    let each = values.each().map(|decimal| (decimal.mantissa(), decimal.scale()));
+                    let all = values.all();
+                    let each = all.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
                     self.add_scaled(groups, decimals, each)
                 }
                 DecimalValues::Quotients(quotients) => self.add_quotients(groups, decimals, quotients),

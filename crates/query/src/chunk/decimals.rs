@@ -67,6 +67,16 @@ impl DecimalValues {
         (0..self.len()).map(|place| self.decimal(place).unwrap_or_default())
     }
 
+    /// All of them. Those of a chain are made side by side, so that no step waits for what the one before has just written.
+    pub(crate) fn all(&self) -> Vec<Decimal> {
+        match self {
+            DecimalValues::Chain(chain) => chain.all(),
+            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Stored(_) => {
+                self.each().collect()
+            }
+        }
+    }
+
     /// The number at a place, a stored one as it is spelled.
     pub(crate) fn value(&self, place: usize) -> Value<'_> {
         match self {
@@ -199,6 +209,18 @@ impl Factor {
         }
     }
 
+    /// So many of them, which are all.
+    fn all(&self, count: usize) -> Vec<Decimal> {
+        match self {
+            Factor::Constant(constant) => vec![*constant; count],
+            Factor::Numbers(numbers) => {
+                let scale = numbers.scale.into();
+                numbers.values.iter().map(|value| Decimal::new(*value, scale)).collect()
+            }
+            Factor::Decimals(decimals) => decimals.values.all(),
+        }
+    }
+
     /// The factors at some places, each of which there is.
     pub(crate) fn at(&self, places: &[u32]) -> Factor {
         match self {
@@ -273,7 +295,15 @@ impl Chain {
     }
 
     fn decimal(&self, place: usize) -> Option<Decimal> {
-        let (left, right) = (self.left.decimal(place)?, self.right.decimal(place)?);
+        self.link(self.left.decimal(place)?, self.right.decimal(place)?)
+    }
+
+    fn all(&self) -> Vec<Decimal> {
+        let (left, right) = (self.left.all(self.estimates.len()), self.right.all(self.estimates.len()));
+        left.iter().zip(&right).map(|(left, right)| self.link(*left, *right).unwrap_or_default()).collect()
+    }
+
+    fn link(&self, left: Decimal, right: Decimal) -> Option<Decimal> {
         match self.op {
             ChainOp::Multiply => product(left, right).or_else(|| left.checked_mul(right)),
             ChainOp::Divide => short_quotient(left, right)

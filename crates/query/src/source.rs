@@ -103,6 +103,11 @@ impl Interest {
         columns.frames_at(&self.paths, self.reads_times)
     }
 
+    /// The paths that it knows of.
+    pub fn paths(&self) -> &[Box<[Box<str>]>] {
+        &self.paths
+    }
+
     /// Whether anything is read of blocks, as far as that is known: statistics or columns.
     pub fn reads_blocks(&self) -> bool {
         self.reads_documents || self.reads_statistics || self.reads_times || !self.paths.is_empty()

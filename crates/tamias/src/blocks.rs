@@ -148,12 +148,19 @@ pub(crate) struct Uses {
     /// How many frames were read, and how many parts the blocks have of which these are.
     frames: AtomicUsize,
     parts: AtomicUsize,
+    /// The paths that a thread asks for ahead, where the medium has to be waited for.
+    ahead: OnceLock<Vec<Box<[Box<str>]>>>,
 }
 
 impl Uses {
     /// How many blocks it has opened.
     pub(crate) fn openings(&self) -> usize {
         self.openings.load(Relaxed)
+    }
+
+    /// Takes note that the medium has to be waited for, and that these paths are asked for ahead.
+    pub(crate) fn wait(&self, ahead: &[Box<[Box<str>]>]) {
+        self.ahead.get_or_init(|| ahead.to_vec());
     }
 
     /// Of how many it has asked the filter.
@@ -187,6 +194,17 @@ impl ReadFrame for PartFrames {
             Ok(None) => Err(tamias_store::ReadError::Damaged(self.block.damage("it lacks a frame")).into()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn has_to_wait(&self, path: &[Box<str>]) -> bool {
+        self.uses.ahead.get().is_some_and(|ahead| ahead.iter().all(|own| **own != *path))
+    }
+
+    fn expect(&self, frames: &[u32]) {
+        let is_read = |frame: u32| frames.binary_search(&frame).is_ok();
+        let mut expected = Expected::default();
+        expected.add(&self.block, &|name| codec::frame_of(name).is_some_and(is_read));
+        expected.ask();
     }
 
     fn times_fit(&self, times: Times<'_>) -> bool {

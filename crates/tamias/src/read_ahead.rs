@@ -52,6 +52,7 @@ impl ReadAhead {
         interest: Interest,
         taken: usize,
     ) -> Result<ReadAhead, Box<(GroupReader, Interest)>> {
+        groups.uses().wait(interest.paths());
         let reads_all = interest.reads_all();
         let (permits, permitted) = mpsc::channel();
         let (read, ends) = mpsc::channel();

@@ -39,6 +39,14 @@ pub trait ReadFrame: Send + Sync {
     /// Whatever keeps them from being read.
     fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError>;
 
+    /// Whether what stands at a path has to be waited for, and was not asked for ahead: its frames had better be asked for together before they are read one after another.
+    fn has_to_wait(&self, _path: &[Box<str>]) -> bool {
+        false
+    }
+
+    /// Asks for frames that will be read, in ascending order. A hint.
+    fn expect(&self, _frames: &[u32]) {}
+
     /// Whether these are the times of the block, as far as whoever stores it knows them.
     fn times_fit(&self, _times: Times<'_>) -> bool {
         true
@@ -376,6 +384,7 @@ impl ColumnBlock {
         if let Some(column) = self.decoded.column(path, self.turn) {
             return Ok(column);
         }
+        self.expect(path);
         let at = self.read(|reader| reader.at(&keys_of(path)))?;
         Ok(self.keep(path, at))
     }
@@ -410,6 +419,13 @@ impl ColumnBlock {
         })
     }
 
+    /// Asks for what is read of a path together where it has to be waited for: of what was not foreseen a reader would wait for one frame after another.
+    fn expect(&self, path: &[Box<str>]) {
+        if self.source.has_to_wait(path) {
+            self.source.expect(&self.decoded.group.frames_at(&keys_of(path)));
+        }
+    }
+
     /// The frames that are read for what stands at some paths, and for the times, in ascending order.
     pub(crate) fn frames_at(&self, paths: &[Path], and_times: bool) -> Vec<u32> {
         let group = &self.decoded.group;
@@ -435,6 +451,7 @@ impl ColumnBlock {
             None if !self.has(path) => {}
             _ => return self.at(path),
         }
+        self.expect(path);
         Ok(match self.read(|reader| reader.at_rows(&keys_of(path), rows))? {
             AtRows::All(at) => self.keep(path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
@@ -605,6 +622,49 @@ mod tests {
             documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
         let encoded = encode(&events).unwrap();
         ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap()
+    }
+
+    /// Frames of a medium that has to be waited for, and what was asked of it: frames that are expected, and single ones that are read.
+    struct Slow(Vec<Vec<u8>>, Arc<Mutex<Vec<Vec<u32>>>>);
+
+    impl ReadFrame for Slow {
+        fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
+            lock(&self.1).push(vec![number]);
+            ReadFrame::frame(&self.0, number)
+        }
+
+        fn has_to_wait(&self, path: &[Box<str>]) -> bool {
+            path == [Box::from("T")]
+        }
+
+        fn expect(&self, frames: &[u32]) {
+            lock(&self.1).push(frames.to_vec());
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_waited_for_is_asked_for_together_before_it_is_read() {
+        let text = |n: u64| format!("{:x}", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let document = |n: u64| format!(r#"{{"N":{},"T":"{} {}"}}"#, n * n, text(n), text(n + 7_000));
+        let documents: Vec<String> = (0..3_000).map(document).collect();
+        let documents = documents.iter().map(String::as_bytes);
+        let events: Vec<Event<'_>> =
+            documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
+        let encoded = encode(&events).unwrap();
+        for rows in [None, Some([5, 70])] {
+            let asked = Arc::default();
+            let frames = Slow(encoded.frames.clone(), Arc::clone(&asked));
+            let block = ColumnBlock::open(&encoded.directory, Box::new(frames)).unwrap();
+            let path = [Box::from("T")];
+            match rows {
+                None => block.at(&path).unwrap(),
+                Some(rows) => block.at_rows(&path, &rows).unwrap(),
+            };
+            let asked = lock(&asked);
+            let (first, read) = asked.split_first().unwrap();
+            assert!(first.len() > 1 && !read.is_empty(), "{asked:?}");
+            assert!(read.iter().flatten().all(|frame| first.contains(frame)), "{asked:?}");
+        }
     }
 
     #[test]

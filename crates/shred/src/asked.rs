@@ -92,6 +92,8 @@ struct Other {
     /// Where the answers of that column begin, and the cursor that serves it, once these are known.
     start: usize,
     cursor: usize,
+    /// Its number among the columns that are gone over, if it is one.
+    open: Option<usize>,
 }
 
 impl TextPieces {
@@ -125,28 +127,30 @@ impl TextPieces {
         }
         let is_read = parts_of(root, &told);
         let moving = Moving::of(&self.ways, &is_read);
-        let (starts, mut answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
+        let (starts, answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
+        let places = places_of(&told, &moving);
         for other in told.iter_mut().flatten().flatten().flat_map(|told| &mut told.others) {
             (other.start, other.cursor) = (starts[other.column], moving.with[other.column]);
+            other.open = places[other.column];
         }
         let open = Open::all(&self.columns, &told, &starts, &moving);
         let ways = AskedWays::of(&self.ways, &open, &moving);
-        // Which is the first value that an event has of each column.
-        let mut cursors = vec![0usize; self.columns.len()];
+        let mut asking = Asking::of(question, &open, answers, self);
         let mut results = Vec::with_capacity(self.codes.len());
         let (first, cursor) = (starts[root], moving.with[root]);
         for code in &self.codes {
             let Some(way) = ways.by_code.get(usize::from(*code)) else { continue };
             let steps = ways.steps.get(way.steps.clone()).unwrap_or_default();
             let (asked, moves) = steps.split_at(way.asked.min(steps.len()));
+            asking.event += 1;
             for (open_column, count) in asked {
-                open[*open_column].answer(question, *count, &cursors, &mut answers);
+                asking.answer(*open_column, *count);
             }
-            let first = first + cursors[cursor];
-            let answer = |nth: u32| answers.get(first + nth as usize).copied();
+            let first = first + asking.cursors[cursor];
+            let answer = |nth: u32| asking.answers.get(first + nth as usize).copied();
             results.push(tell(way.text.and_then(answer)));
             for (column, count) in moves {
-                cursors[*column] += count;
+                asking.cursors[*column] += count;
             }
         }
         results
@@ -204,24 +208,73 @@ impl<'p, 't, Q: Question> Open<'p, 't, Q> {
         }
         open
     }
+}
 
-    /// Tells what the next texts come to.
+/// Of each column its number among those that are gone over.
+fn places_of<Q: Question>(told: &[Option<Vec<Told<'_, Q>>>], moving: &Moving) -> Vec<Option<usize>> {
+    let mut next = 0..;
+    let is_open = told.iter().enumerate().map(|(column, told)| told.is_some() && moving.is_read(column));
+    is_open.map(|is_open| if is_open { next.next() } else { None }).collect()
+}
+
+/// Texts are gone over, event by event.
+struct Asking<'a, 'p, 't, Q: Question> {
+    question: &'a Q,
+    open: &'a [Open<'p, 't, Q>],
+    /// Which is the first value that the event has of each column.
+    cursors: Vec<usize>,
+    answers: Vec<Q::Answer>,
+    /// Which event it is, counted from 1, and of each column that is gone over in which one its next texts were told last.
+    event: usize,
+    told_in: Vec<usize>,
+    /// So many texts may still be told for events that have none of their own. Each is a part of what its event shows, so documents have as many bytes at least.
+    left: usize,
+}
+
+impl<'a, 'p, 't, Q: Question> Asking<'a, 'p, 't, Q> {
+    fn of(
+        question: &'a Q,
+        open: &'a [Open<'p, 't, Q>],
+        answers: Vec<Q::Answer>,
+        pieces: &TextPieces,
+    ) -> Asking<'a, 'p, 't, Q> {
+        let (cursors, told_in) = (vec![0; pieces.columns.len()], vec![0; open.len()]);
+        Asking { question, open, cursors, answers, event: 0, told_in, left: pieces.bytes_max }
+    }
+
+    /// Tells what the next texts of a column come to, with what the event has in others.
     #[inline(always)]
-    fn answer(&self, question: &Q, count: usize, cursors: &[usize], answers: &mut [Q::Answer]) {
-        let from = cursors[self.cursor];
-        let texts = self.texts.get(from..from + count).unwrap_or_default();
-        for (place, (template, nth)) in (self.start + from..).zip(texts) {
-            let Some(told) = self.told.get(*template as usize) else { continue };
+    fn answer(&mut self, place: usize, count: usize) {
+        let (question, open) = (self.question, &self.open[place]);
+        let from = self.cursors[open.cursor];
+        let texts = open.texts.get(from..from + count).unwrap_or_default();
+        for (at, (template, nth)) in (open.start + from..).zip(texts) {
+            let Some(told) = open.told.get(*template as usize) else { continue };
             let mut answer = told.with_own(question, *nth);
             for other in &told.others {
-                answer = question.join(answer, answers[other.start + cursors[other.cursor]]);
+                if let Some(place) = other.open
+                    && self.told_in[place] != self.event
+                {
+                    self.answer_ahead(place);
+                }
+                answer = question.join(answer, self.answers[other.start + self.cursors[other.cursor]]);
             }
             for (other, values, meeting) in &told.meetings {
                 let mut buffer: number::Buffer = [0; _];
-                let text = values.text(cursors[self.moving.with[*other]], &mut buffer);
+                let text = values.text(self.cursors[open.moving.with[*other]], &mut buffer);
                 answer = question.join(answer, question.of_meeting(meeting, text));
             }
-            answers[place] = answer;
+            self.answers[at] = answer;
+        }
+        self.told_in[place] = self.event;
+    }
+
+    /// The event has no text of the column, but shows the next one, with what it has itself in others. Columns refer to those before them, so it comes to an end.
+    #[cold]
+    fn answer_ahead(&mut self, place: usize) {
+        if let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+            self.answer(place, 1);
         }
     }
 }
@@ -389,7 +442,9 @@ impl PlacedTemplate {
                 PlacedHole::Other(column) => {
                     match known.get(*column) {
                         Some(Answers::All(answer)) => told.all = question.join(told.all, *answer),
-                        Some(_) => told.others.push(Other { column: *column, start: 0, cursor: 0 }),
+                        Some(_) => {
+                            told.others.push(Other { column: *column, start: 0, cursor: 0, open: None })
+                        }
                         None => {}
                     }
                     match columns.get(*column) {

@@ -551,3 +551,37 @@ fn pieces_tell_what_stands_in_texts_without_putting_them_together() {
     assert_eq!(texts.get(0), Some("\"User 5 came from Zürich\"".as_bytes()));
     assert_eq!(texts.get(1), Some(&b"\"GET /shop/433/items/217 took 25.9 ms\""[..]));
 }
+
+/// Every other event announces the job of the next one, which alone has it: as a text by template that refers to the number of its own event.
+fn announced(others: &str) -> Vec<String> {
+    let job = |n: u32| format!("job-{}/run", 1000 + n * 7);
+    let document = |n: u32| match n % 2 {
+        0 => format!(r#"{{"Id":{},"Job":"{}","m":"start {} now"}}"#, 1000 + n * 7, job(n), job(n)),
+        _ => format!(r#"{{{others}"m":"start {} now"}}"#, job(n + 1)),
+    };
+    (0..60).map(document).collect()
+}
+
+#[test]
+fn a_text_may_show_the_next_value_of_a_text_by_template_that_its_event_has_not() {
+    for others in ["", r#""n":1,"#] {
+        let documents = announced(others);
+        ask(&documents);
+        let events: Vec<Event> = documents
+            .iter()
+            .map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() })
+            .collect();
+        let encoded = encode(&events).unwrap();
+        let group = Group::open(&encoded.directory).unwrap();
+        let AtPath::Pieces(pieces) = group.read(&encoded.frames).at(&["m"]).unwrap() else {
+            panic!("messages are templates");
+        };
+        assert!(pieces.lengths()[..59].iter().all(|length| *length == Length::Characters(22)));
+        let text: &[u8] = b"1014";
+        let find = |piece: &[u8]| piece.windows(text.len()).any(|part| part == text);
+        let wanted = Wanted { text, any_case: false, has_others: false, within: Within::Anywhere };
+        let found = pieces.search(wanted, find);
+        let having: Vec<usize> = (0..60).filter(|row| found[*row] != Holds::No).collect();
+        assert_eq!(having, [1, 2]);
+    }
+}

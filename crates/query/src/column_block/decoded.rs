@@ -60,12 +60,18 @@ pub struct DecodedColumns {
 
 /// What became of texts that were searched without being kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Searched {
-    /// In this turn. They are kept when they are searched again.
-    Once(u64),
-    /// They were kept, and there was no room for them.
-    KeptInVain,
+struct Searched {
+    /// The turn in which they were searched so, and how often.
+    turn: u64,
+    times: usize,
+    /// Whether they were kept since, and there was no room for them.
+    kept_in_vain: bool,
 }
+
+/// So often a query searches texts without keeping them: each search reads their pieces anew.
+///
+/// HEURISTIC: to read and keep them takes as long as three or four searches of rare texts.
+const SEARCHES_MAX: usize = 4;
 
 /// Columns by their paths.
 type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
@@ -330,16 +336,21 @@ impl DecodedColumns {
         keep(&self.paths.lengths, path.clone(), Arc::new(Lengths::Wide(Arc::new(lengths))), turn).widened()
     }
 
-    /// Whether texts at a path are searched without being kept: the first time, and each time once they were kept in vain.
-    pub(super) fn is_searched_in_passing(&self, path: &Path, turn: u64) -> bool {
+    /// Begins a search of texts at a path without keeping them, where that is wanted: the first time, and each time once they were kept in vain. A query may
+    /// search them for several things.
+    pub(super) fn begin_search_in_passing(&self, path: &Path, turn: u64) -> bool {
         match lock(&self.searched).entry(path.clone()) {
-            Entry::Occupied(known) => match *known.get() {
-                // A query may search them for several things.
-                Searched::Once(of) => of == turn && turn > 0,
-                Searched::KeptInVain => true,
-            },
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                if known.turn != turn && known.kept_in_vain {
+                    (known.turn, known.times) = (turn, 0);
+                }
+                let is_wanted = known.turn == turn && turn > 0 && known.times < SEARCHES_MAX;
+                known.times += usize::from(is_wanted);
+                is_wanted
+            }
             Entry::Vacant(new) => {
-                new.insert(Searched::Once(turn));
+                new.insert(Searched { turn, times: 1, kept_in_vain: false });
                 true
             }
         }
@@ -512,7 +523,7 @@ impl DecodedColumns {
             let is_there =
                 |of: &Paths| lock(&of.wide).contains_key(path) || lock(&of.compact).contains_key(path);
             if is_there(&self.paths) && !is_there(&paths) {
-                *kept = Searched::KeptInVain;
+                kept.kept_in_vain = true;
             }
         }
         DecodedColumns {

@@ -473,9 +473,9 @@ impl ColumnBlock {
         Ok(counted.map(|counted| self.decoded.keep_lengths(path, counted, self.turn)))
     }
 
-    /// Whether the texts at a path are to be searched without being kept, if they come in pieces: where that was done before they had better be.
-    pub(crate) fn is_searched_in_passing(&self, path: &Path) -> bool {
-        !self.has(path) && self.is_in_pieces(path) && self.decoded.is_searched_in_passing(path, self.turn)
+    /// Begins a search of the texts at a path that are not kept for it, if they come in pieces: where that was done before they had better be.
+    pub(crate) fn begin_search_in_passing(&self, path: &Path) -> bool {
+        !self.has(path) && self.is_in_pieces(path) && self.decoded.begin_search_in_passing(path, self.turn)
     }
 
     /// Of each row whether something stands in its text, if these come in pieces, which are not kept for that.
@@ -712,14 +712,14 @@ mod tests {
         assert!(block.decoded().held_bytes() > held && !block.has(&path));
         assert_eq!(block.decoded().compacted().lengths(&path, 1), Some(lengths));
 
-        assert!(block.is_searched_in_passing(&path));
+        assert!(block.begin_search_in_passing(&path));
         let block = block.in_turn(2);
-        assert!(!block.is_searched_in_passing(&path));
+        assert!(!block.begin_search_in_passing(&path));
         block.at(&path).unwrap();
         let without = Arc::new(block.decoded().made_before(2));
         let block = ColumnBlock::sharing(without, Box::new(Vec::new())).in_turn(3);
-        assert!(block.is_searched_in_passing(&path));
-        assert!(block.in_turn(4).is_searched_in_passing(&path));
+        assert!(block.begin_search_in_passing(&path));
+        assert!(block.in_turn(4).begin_search_in_passing(&path));
     }
 
     #[test]

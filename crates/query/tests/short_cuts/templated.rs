@@ -101,3 +101,36 @@ fn what_was_asked_of_messages_before_makes_no_difference() {
     agree_in_turn(&memory, &texts);
     agree_in_turn(&memory, &texts.iter().rev().copied().collect::<Vec<_>>());
 }
+
+/// Every other message shows a text of the next event, which consists of what that event has.
+#[test]
+fn what_is_asked_of_messages_that_show_the_next_event_is_told_by_what_that_has() {
+    let job = |n: u32| format!("job-{}/run", 1000 + n * 7);
+    let document = |n: u32| match n % 2 {
+        0 => format!(
+            r#"{{"n":{n},"Id":{},"Job":"{}","Message":"start {} now"}}"#,
+            1000 + n * 7,
+            job(n),
+            job(n)
+        ),
+        _ => format!(r#"{{"n":{n},"Message":"start {} now"}}"#, job(n + 1)),
+    };
+    let documents: Vec<String> = (0..200).map(document).collect();
+    let memory = Memory::new(&documents.iter().map(String::as_str).collect::<Vec<_>>());
+    for condition in [
+        "Message like '%1014%'",
+        "Message not like '%1014%'",
+        "match(Message, '-1014')",
+        "match(Message, /[a-z]-1014/)",
+        "ToLower(Message) like '%1014%'",
+        "HasText('1014')",
+        "Length(Message) = 22",
+        "Length(Message) < 15",
+        "Message like '%-1014%' or Job = 'x'",
+    ] {
+        let query = format!("select n, Length(Message) as length from stream where {condition}");
+        agree(&memory, &query);
+        agree_in_turn(&memory, &[query.as_str(); 3]);
+        agree(&memory, &format!("select count(*), sum(Length(Message)) from stream where {condition}"));
+    }
+}

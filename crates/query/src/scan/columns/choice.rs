@@ -250,7 +250,7 @@ fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
 impl Evaluator<'_> {
     /// What a choice between numbers comes to: `if`, or `Coalesce`. None where there is something else to choose.
     pub(super) fn chosen_number(&self, expr: &Expr) -> Option<Reckoned> {
-        match self.chosen_of(expr, |part| self.number_part(part))? {
+        match self.chosen_of(expr, |part| self.number_part(part), Self::choose_numbers_of)? {
             Part::Decimals(decimals) => Some(Reckoned::Decimals(decimals)),
             Part::Column(column) => match &*column {
                 PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
@@ -269,15 +269,22 @@ impl Evaluator<'_> {
         match self.chosen_number(expr) {
             Some(Reckoned::Numbers(numbers)) => Some(Arc::new(PathColumn::of_numbers(numbers, self.rows()))),
             Some(Reckoned::Decimals(decimals)) => Texts::of_decimals(&decimals, self.rows()),
-            Some(Reckoned::Constant { .. }) | None => match self.chosen_of(expr, |part| self.part(part))? {
-                Part::Column(column) => Some(column),
-                Part::Decimals(decimals) => Texts::of_decimals(&decimals, self.rows()),
-                Part::Undefined | Part::Number(..) => None,
-            },
+            Some(Reckoned::Constant { .. }) | None => {
+                match self.chosen_of(expr, |part| self.part(part), Self::choose)? {
+                    Part::Column(column) => Some(column),
+                    Part::Decimals(decimals) => Texts::of_decimals(&decimals, self.rows()),
+                    Part::Undefined | Part::Number(..) => None,
+                }
+            }
         }
     }
 
-    fn chosen_of(&self, expr: &Expr, part: impl Fn(&Expr) -> Option<Part>) -> Option<Part> {
+    fn chosen_of(
+        &self,
+        expr: &Expr,
+        part: impl Fn(&Expr) -> Option<Part>,
+        choose: impl Fn(&Self, &Mask, &Part, &Part) -> Option<Part>,
+    ) -> Option<Part> {
         if conditions_within(expr) > CONDITIONS_MAX {
             return None;
         }
@@ -286,7 +293,7 @@ impl Evaluator<'_> {
                 let (condition, then, otherwise) = &**parts;
                 let parts = (part(then)?, part(otherwise)?);
                 let mask = self.test(condition, None).ok()?;
-                self.choose(&mask, &parts.0, &parts.1)
+                choose(self, &mask, &parts.0, &parts.1)
             }
             Expr::Coalesce(parts) if parts.len() <= PARTS_MAX => {
                 let mut parts = parts.iter().map(part).collect::<Option<Vec<Part>>>()?;
@@ -298,7 +305,7 @@ impl Evaluator<'_> {
                         Part::Column(column) => self.nulls(Some(column), true),
                         Part::Decimals(decimals) => has_number(decimals, self.rows()),
                     };
-                    chosen = self.choose(&has_one, &first, &chosen)?;
+                    chosen = choose(self, &has_one, &first, &chosen)?;
                 }
                 Some(chosen)
             }
@@ -339,17 +346,24 @@ impl Evaluator<'_> {
         self.computed(expr).map(Part::Column)
     }
 
-    /// A column that has the value of one part where a row is marked, and else that of the other.
-    fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
-        if let Part::Decimals(_) = then {
-            return choose_decimals(mask, then, otherwise);
+    /// The same where numbers alone are wanted: what it comes to with something else is not made.
+    fn choose_numbers_of(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
+        match (then, otherwise) {
+            (Part::Decimals(_), _) | (_, Part::Decimals(_)) => choose_decimals(mask, then, otherwise),
+            _ => self.choose_column(mask, then, otherwise).map(Part::Column),
         }
-        if let Part::Decimals(_) = otherwise {
-            return choose_decimals(mask, then, otherwise);
-        }
-        self.choose_column(mask, then, otherwise).map(Part::Column)
     }
 
+    /// What one part has where a row is marked, and else what the other has.
+    fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
+        match (then, otherwise) {
+            (Part::Decimals(_), _) | (_, Part::Decimals(_)) => choose_decimals(mask, then, otherwise)
+                .or_else(|| self.choose_column(mask, then, otherwise).map(Part::Column)),
+            _ => self.choose_column(mask, then, otherwise).map(Part::Column),
+        }
+    }
+
+    /// A column that has the value of one part where a row is marked, and else that of the other.
     fn choose_column(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Arc<PathColumn>> {
         let fits = |part: &Part| part.is_number() || part.is_undefined();
         if fits(then) && fits(otherwise) {
@@ -382,7 +396,8 @@ impl Evaluator<'_> {
     fn coded_part(&self, part: &Part) -> Option<Arc<PathColumn>> {
         match part {
             Part::Column(column) if column.coded().is_some() => Some(column.clone()),
-            Part::Undefined | Part::Column(_) | Part::Decimals(_) => self.constant(&Value::Undefined),
+            Part::Decimals(decimals) => Texts::of_decimals(decimals, self.rows()),
+            Part::Undefined | Part::Column(_) => self.constant(&Value::Undefined),
             Part::Number(value, scale) => {
                 self.constant(&Value::Number(crate::value::Number::few(*value, (*scale).into())))
             }

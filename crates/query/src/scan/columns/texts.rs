@@ -481,6 +481,10 @@ struct Searched<'c, 's> {
     negated: bool,
 }
 
+/// Conditions on texts that are joined by `or` are searched for without keeping these where they are no more. Each reads the pieces of texts anew, and all for nothing if the
+/// last one had better be asked of texts that are kept.
+const TOGETHER_MAX: usize = 2;
+
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
@@ -553,7 +557,9 @@ impl Evaluator<'_> {
     /// Of each row whether a condition on texts is true, which come in pieces and are not kept for it; none where it is another one, or they had better be kept.
     pub(super) fn test_in_passing(&mut self, expr: &Expr) -> Result<Option<Mask>, ColumnError> {
         match expr {
-            Expr::Or(terms) if terms.iter().all(|term| self.asks_texts_alone(term)) => {
+            Expr::Or(terms)
+                if terms.len() <= TOGETHER_MAX && terms.iter().all(|term| self.asks_texts_alone(term)) =>
+            {
                 let mut mask: Option<Mask> = None;
                 for term in terms {
                     let Some(passes) = self.test_in_passing(term)? else { return Ok(None) };
@@ -589,7 +595,7 @@ impl Evaluator<'_> {
         };
         let part = sought.part();
         let can_be_told = part.is_some() || matches!(sought, Sought::Ordered(..));
-        if !can_be_told || !block.is_searched_in_passing(path) {
+        if !can_be_told || !block.begin_search_in_passing(path) {
             return Ok(None);
         }
         if let Sought::Ordered(_, text) = &sought {

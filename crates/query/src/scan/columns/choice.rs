@@ -396,7 +396,11 @@ impl Evaluator<'_> {
     fn coded_part(&self, part: &Part) -> Option<Arc<PathColumn>> {
         match part {
             Part::Column(column) if column.coded().is_some() => Some(column.clone()),
-            Part::Decimals(decimals) => Texts::of_decimals(decimals, self.rows()),
+            // Others are spelled as no computed number is.
+            Part::Decimals(decimals) if decimals.values.are_plain() => {
+                Texts::of_decimals(decimals, self.rows())
+            }
+            Part::Decimals(_) => None,
             Part::Undefined | Part::Column(_) => self.constant(&Value::Undefined),
             Part::Number(value, scale) => {
                 self.constant(&Value::Number(crate::value::Number::few(*value, (*scale).into())))

@@ -3,7 +3,7 @@
 //! Each thread has its own groups, and takes the next block whenever it is done with one, so that none waits for another
 //! before the end. The groups are merged then: what depends on the order of events remembers it, so that it does not
 //! matter which thread saw which. Where groups take much memory a thread does not go on with ones of its own, of which the others have many as well:
-//! it adds them to those of all, and takes its rows in there, one thread after another: while another is at them it puts few chunks by and goes on reading. So several threads hold hardly more than one would.
+//! it adds them to those of all, and takes its rows in there, one thread after another. So several threads hold hardly more than one would.
 
 use super::answer::Answerable;
 use super::group::Groups;
@@ -18,7 +18,7 @@ use crate::source::{Block, Source};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The groups of all hits of a source.
@@ -55,7 +55,7 @@ pub(crate) fn groups<'p>(
                 let mut intake = Intake::new(run, grouping, &all, &kept);
                 let (mut worker, mut stats) = (Worker::new(run.plan, run.control), Stats::default());
                 let started = run.control.profile.start();
-                intake.take_blocks(&feed, &mut worker, &mut stats);
+                while intake.take_block(&feed, &mut worker, &mut stats) {}
                 run.control.profile.took(started);
                 (intake.own, stats)
             };
@@ -64,7 +64,7 @@ pub(crate) fn groups<'p>(
                 .map_while(|_| thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, help).ok())
                 .collect();
             run.control.profile.has_others.store(!others.is_empty(), Relaxed);
-            intake.take_blocks(&feed, worker, stats);
+            while intake.take_block(&feed, worker, stats) {}
             let waiting = run.control.profile.start();
             let others: Vec<_> = others.into_iter().map(thread::ScopedJoinHandle::join).collect();
             run.control.profile.waited(waiting);
@@ -92,9 +92,6 @@ pub(crate) fn groups<'p>(
     Ok(groups)
 }
 
-/// So many chunks of a thread wait, at most, until no other thread is at the groups of all.
-const WAITING: usize = 2;
-
 /// A thread whose groups take this part of what the query may hold has none of its own any more.
 const OWN_PART: usize = 32;
 
@@ -113,8 +110,6 @@ struct Intake<'g, 'p> {
     own: Option<Groups<'p>>,
     all: &'g Mutex<Groups<'p>>,
     columns: Columns,
-    /// Chunks that are still to be taken into those of all. They have no documents.
-    waiting: Vec<Columns>,
 }
 
 impl<'g, 'p> Intake<'g, 'p> {
@@ -124,8 +119,7 @@ impl<'g, 'p> Intake<'g, 'p> {
         all: &'g Mutex<Groups<'p>>,
         kept: &KeptOf,
     ) -> Intake<'g, 'p> {
-        let own = Some(Groups::new(grouping, kept));
-        Intake { run, own, all, columns: columns(run.outputs), waiting: Vec::new() }
+        Intake { run, own: Some(Groups::new(grouping, kept)), all, columns: columns(run.outputs) }
     }
 
     /// Takes in the groups of another thread.
@@ -138,23 +132,8 @@ impl<'g, 'p> Intake<'g, 'p> {
         let Control { options, .. } = self.run.control;
         let is_large = |own: &mut Groups<'p>| own.held_bytes() > options.memory_bytes / OWN_PART;
         match self.own.take_if(|own| options.threads.get() > 1 && is_large(own)) {
-            Some(own) => {
-                let mut all = lock(self.all);
-                if all.len() == 0 {
-                    *all = own;
-                    return Ok(());
-                }
-                all.merge(own, self.run.control)
-            }
+            Some(own) => lock(self.all).merge(own, self.run.control),
             None => Ok(()),
-        }
-    }
-
-    /// Takes the rows of all blocks that it gets.
-    fn take_blocks(&mut self, feed: &Mutex<Feed<'_>>, worker: &mut Worker, stats: &mut Stats) {
-        while self.take_block(feed, worker, stats) {}
-        if let Err(error) = take_waiting(&mut self.waiting, &mut lock(self.all), self.run.control) {
-            lock(feed).fail(u64::MAX, error);
         }
     }
 
@@ -184,7 +163,8 @@ impl<'g, 'p> Intake<'g, 'p> {
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        let (run, control) = (self.run, self.run.control);
+        let Intake { run, own, all, columns } = self;
+        let (run, control) = (*run, run.control);
         control.check()?;
         let count = block.len();
         let Pruned { mut part, all_pass, statistics } = worker.prune(block, stats)?;
@@ -196,9 +176,8 @@ impl<'g, 'p> Intake<'g, 'p> {
             && part.events.len() == count
         {
             let of = Answerable { block, statistics: statistics.as_ref(), all_pass };
-            let answered = with_groups(&mut self.own, self.all, |groups| {
-                groups.take_statistics(run.events, pruner, of, control)
-            });
+            let answered =
+                with_groups(own, all, |groups| groups.take_statistics(run.events, pruner, of, control));
             if let Some(hits) = answered? {
                 stats.blocks_answered += 1;
                 stats.events_answered += count as u64;
@@ -213,43 +192,13 @@ impl<'g, 'p> Intake<'g, 'p> {
         };
         let mut has_more = true;
         while has_more {
-            self.columns.clear();
-            has_more = scan.next(&mut self.columns, u64::MAX, stats)?;
-            self.take_chunk(scan.documents())?;
+            columns.clear();
+            has_more = scan.next(columns, u64::MAX, stats)?;
+            let chunk = Chunk::new(columns, scan.documents().unwrap_or_default());
+            with_groups(own, all, |groups| control.profile.taken(|| groups.take(&chunk, control)))?;
         }
         Ok(())
     }
-
-    /// Takes the rows of the columns. If another thread is at the groups of all they are put by, so that this one goes on meanwhile.
-    fn take_chunk(&mut self, documents: Option<&[u8]>) -> Result<(), ExecError> {
-        let Intake { run, own, all, columns: of_chunk, waiting } = self;
-        let control = run.control;
-        if own.is_none() && documents.is_none() && waiting.len() < WAITING {
-            // Whether it is taken in between makes no difference.
-            let is_taken = matches!(all.try_lock(), Err(TryLockError::WouldBlock));
-            if is_taken {
-                waiting.push(std::mem::replace(of_chunk, columns(run.outputs)));
-                return Ok(());
-            }
-        }
-        let chunk = Chunk::new(of_chunk, documents.unwrap_or_default());
-        with_groups(own, all, |groups| {
-            take_waiting(waiting, groups, control)?;
-            control.profile.taken(|| groups.take(&chunk, control))
-        })
-    }
-}
-
-/// Takes chunks into the groups that they waited for.
-fn take_waiting(
-    waiting: &mut Vec<Columns>,
-    groups: &mut Groups<'_>,
-    control: &Control,
-) -> Result<(), ExecError> {
-    for columns in waiting.drain(..) {
-        control.profile.taken(|| groups.take(&Chunk::new(&columns, &[]), control))?;
-    }
-    Ok(())
 }
 
 /// Acts on the groups that a thread takes rows into.

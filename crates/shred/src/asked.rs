@@ -128,12 +128,13 @@ impl TextPieces {
         let is_read = parts_of(root, &told);
         let moving = Moving::of(&self.ways, &is_read);
         let (starts, answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
-        let places = places_of(&told, &moving);
+        let is_open = |column: &usize| told[*column].is_some() && moving.is_read(*column);
+        let gone_over: Vec<usize> = (0..told.len()).filter(is_open).collect();
         for other in told.iter_mut().flatten().flatten().flat_map(|told| &mut told.others) {
             (other.start, other.cursor) = (starts[other.column], moving.with[other.column]);
-            other.open = places[other.column];
+            other.open = gone_over.binary_search(&other.column).ok();
         }
-        let open = Open::all(&self.columns, &told, &starts, &moving);
+        let open = Open::all(&gone_over, &self.columns, &told, &starts, &moving);
         let ways = AskedWays::of(&self.ways, &open, &moving);
         let mut asking = Asking::of(question, &open, answers, self);
         let mut results = Vec::with_capacity(self.codes.len());
@@ -192,29 +193,22 @@ struct Open<'p, 't, Q: Question> {
 impl<'p, 't, Q: Question> Open<'p, 't, Q> {
     /// Those that are read, in their order: columns refer to those before them.
     fn all(
+        gone_over: &[usize],
         columns: &'p [PlacedColumn],
         told: &'t [Option<Vec<Told<'p, Q>>>],
         starts: &[usize],
         moving: &'t Moving,
     ) -> Vec<Open<'p, 't, Q>> {
-        let mut open = Vec::new();
-        for (column, (placed, told)) in columns.iter().zip(told).enumerate() {
-            if let (PlacedColumn::Templates(templates), Some(told)) = (placed, told)
-                && moving.is_read(column)
-            {
-                let (start, cursor) = (starts[column], moving.with[column]);
-                open.push(Open { column, texts: &templates.texts, told, start, cursor, moving });
+        let of_column = |column: &usize| match (&columns[*column], &told[*column]) {
+            (PlacedColumn::Templates(templates), Some(told)) => {
+                let (column, start, cursor) = (*column, starts[*column], moving.with[*column]);
+                Some(Open { column, texts: &templates.texts, told, start, cursor, moving })
             }
-        }
-        open
+            // Only texts by template are gone over.
+            _ => None,
+        };
+        gone_over.iter().filter_map(of_column).collect()
     }
-}
-
-/// Of each column its number among those that are gone over.
-fn places_of<Q: Question>(told: &[Option<Vec<Told<'_, Q>>>], moving: &Moving) -> Vec<Option<usize>> {
-    let mut next = 0..;
-    let is_open = told.iter().enumerate().map(|(column, told)| told.is_some() && moving.is_read(column));
-    is_open.map(|is_open| if is_open { next.next() } else { None }).collect()
 }
 
 /// Texts are gone over, event by event.

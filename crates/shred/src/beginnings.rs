@@ -1,11 +1,8 @@
 //! The beginnings of texts by template: where what is asked of texts is told by the literal at their start, one entry stands for all texts of the template.
 
-use crate::asked::Hole;
 use crate::encoding::dictionary::Coded;
-use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
-use crate::frame::FrameReader;
 use crate::group::GroupReader;
 use crate::output::{Output, Sink};
 use crate::pieces::{MISSING_VALUE, PlacedColumn, PlacedTemplate, PlacedTemplates, TextPieces};
@@ -54,18 +51,6 @@ struct Beginnings<'t, T>(&'t T);
 impl<T: Fn(&[u8]) -> bool> Spare for Beginnings<'_, T> {
     fn is_told(&self, template: &PlacedTemplate) -> bool {
         template.beginning(self.0).is_some()
-    }
-
-    fn spares(&self, _: &Simple, _: &mut FrameReader<'_>) -> Result<Option<usize>, DecodeError> {
-        Ok(None)
-    }
-
-    fn are_idle(&self, _: &PlacedTemplate) -> bool {
-        false
-    }
-
-    fn meets(&self, _: &Hole<'_>) -> bool {
-        true
     }
 }
 

@@ -7,54 +7,38 @@ use crate::frame::FrameReader;
 use crate::pieces::PlacedTemplate;
 use crate::questions::{Characters, Search, is_numeric};
 
-/// Tells what is not to be read.
+/// Tells what is not to be read: nothing, unless it says otherwise.
 pub(crate) trait Spare {
     /// Whether literals alone tell all of the texts of a template, which are no pieces of others.
-    fn is_told(&self, template: &PlacedTemplate) -> bool;
-
-    /// How long values are that are not to be read, as what is asked is not in them: none where it may be.
-    fn spares(&self, values: &Simple, frames: &mut FrameReader<'_>) -> Result<Option<usize>, DecodeError>;
-
-    /// Whether literals have nothing of what is asked.
-    fn are_idle(&self, template: &PlacedTemplate) -> bool;
-
-    /// Whether a hole meets literals so that its values have to be looked at.
-    fn meets(&self, hole: &Hole<'_>) -> bool;
-}
-
-/// All is read.
-pub(crate) struct Everything;
-
-impl Spare for Everything {
     fn is_told(&self, _: &PlacedTemplate) -> bool {
         false
     }
 
+    /// How long values are that are not to be read, as what is asked is not in them: none where it may be.
     fn spares(&self, _: &Simple, _: &mut FrameReader<'_>) -> Result<Option<usize>, DecodeError> {
         Ok(None)
     }
 
+    /// Whether literals have nothing of what is asked.
     fn are_idle(&self, _: &PlacedTemplate) -> bool {
         false
     }
 
+    /// Whether a hole meets literals so that its values have to be looked at.
     fn meets(&self, _: &Hole<'_>) -> bool {
         true
     }
 }
 
-impl Spare for Characters {
-    fn is_told(&self, _: &PlacedTemplate) -> bool {
-        false
-    }
+/// All is read.
+pub(crate) struct Everything;
 
+impl Spare for Everything {}
+
+impl Spare for Characters {
     fn spares(&self, values: &Simple, _: &mut FrameReader<'_>) -> Result<Option<usize>, DecodeError> {
         let Simple::Positions(positions) = values else { return Ok(None) };
         Ok(is_plain(&positions.pattern.alphabet(), true).then(|| positions.pattern.length()))
-    }
-
-    fn are_idle(&self, _: &PlacedTemplate) -> bool {
-        false
     }
 
     fn meets(&self, _: &Hole<'_>) -> bool {

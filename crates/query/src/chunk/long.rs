@@ -99,12 +99,7 @@ fn divided(dividend: u128, divisor: u128, mut power: i32) -> Option<(u128, u32)>
         (digits, rest) = (next.into(), left);
         power -= count;
     }
-    // So many digits follow, of which as many as the power are before the point.
-    let most = Decimal::MAX_SCALE as i32;
-    let mut places = (most + 1 - digits_of(digits) as i32).min(most);
-    places -= i32::from(digits > *WHOLE_MAX.get(places as usize)?);
-    let places = u32::try_from(places.min(most + power)).ok()?;
-    let scale = u32::try_from(places as i32 - power).ok()?;
+    let (places, scale) = digits_behind(digits, power)?;
     let mut left = places;
     while left > 0 {
         let count = left.min(DIGITS_TOGETHER);
@@ -117,9 +112,19 @@ fn divided(dividend: u128, divisor: u128, mut power: i32) -> Option<(u128, u32)>
     (digits < SIGNIFICAND_END).then_some((digits, scale))
 }
 
+/// How many digits of a quotient follow its whole part, and the scale that it has then: as many of them as the power of ten are before the point.
+#[inline(always)]
+pub(super) fn digits_behind(whole: u128, power: i32) -> Option<(u32, u32)> {
+    let most = Decimal::MAX_SCALE as i32;
+    let mut places = (most + 1 - digits_of(whole) as i32).min(most);
+    places -= i32::from(whole > *WHOLE_MAX.get(places as usize)?);
+    let places = u32::try_from(places.min(most + power)).ok()?;
+    Some((places, u32::try_from(places as i32 - power).ok()?))
+}
+
 /// How many digits a number has; none of zero.
 #[inline]
-pub(super) fn digits_of(number: u128) -> u32 {
+fn digits_of(number: u128) -> u32 {
     let Ok(number) = u64::try_from(number) else {
         const LONG: [u128; 11] = [
             10u128.pow(19),

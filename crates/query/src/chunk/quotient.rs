@@ -1,6 +1,6 @@
 //! Quotients, which are divided only where their digits are needed: as a division of decimals gives them.
 
-use super::long::{POWERS, SIGNIFICAND_END, WHOLE_MAX, digits_of};
+use super::long::{POWERS, SIGNIFICAND_END, WHOLE_MAX, digits_behind};
 use crate::value::BINARY_POWERS;
 use rust_decimal::Decimal;
 
@@ -171,12 +171,7 @@ fn digits(dividend: u128, divisor: u64, mut power: i32) -> Option<(u128, u32)> {
         (whole, rest) = (next.into(), left);
         power -= count;
     }
-    // So many digits follow, of which as many as the power are before the point.
-    let most = Decimal::MAX_SCALE as i32;
-    let mut places = (most + 1 - digits_of(whole) as i32).min(most);
-    places -= i32::from(whole > *WHOLE_MAX.get(places as usize)?);
-    let places = u32::try_from(places.min(most + power)).ok()?;
-    let scale = u32::try_from(places as i32 - power).ok()?;
+    let (places, scale) = digits_behind(whole, power)?;
     let first = places.min(DIGITS_TOGETHER);
     let (next, rest) = division.next(rest, first)?;
     let digits = whole * u128::from(*POWERS.get(first as usize)?) + u128::from(next);

@@ -356,10 +356,10 @@ impl Evaluator<'_> {
 
     /// What one part has where a row is marked, and else what the other has.
     fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
-        match (then, otherwise) {
-            (Part::Decimals(_), _) | (_, Part::Decimals(_)) => choose_decimals(mask, then, otherwise)
-                .or_else(|| self.choose_column(mask, then, otherwise).map(Part::Column)),
-            _ => self.choose_column(mask, then, otherwise).map(Part::Column),
+        let has_decimals = matches!((then, otherwise), (Part::Decimals(_), _) | (_, Part::Decimals(_)));
+        match self.choose_numbers_of(mask, then, otherwise) {
+            None if has_decimals => self.choose_column(mask, then, otherwise).map(Part::Column),
+            chosen => chosen,
         }
     }
 

@@ -15,6 +15,7 @@ mod computed;
 mod documents;
 mod evaluate;
 mod found;
+mod in_pieces;
 mod join;
 mod made;
 mod mapped;

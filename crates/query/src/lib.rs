@@ -91,6 +91,7 @@ pub use statistics::{
 };
 pub use stats::{Stats, Technique};
 pub use stored::{Documents, SourceError, Times};
+pub use tamias_shred::Arrivals;
 pub use value::{Kind, PLACES_MAX, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};
 pub use warning::{Compared, UnixUnit, Warning};

@@ -1,5 +1,7 @@
 //! The data of a block that a source provides.
 
+use tamias_shred::Arrivals;
+
 /// An event's (instant, arrival): its place in time.
 pub(crate) type Order = (u64, u64);
 
@@ -8,8 +10,8 @@ pub(crate) type Order = (u64, u64);
 pub struct Times<'b> {
     /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
     pub instants: &'b [[u8; 8]],
-    /// For each event its arrival number, as a little-endian `u64`.
-    pub arrivals: &'b [[u8; 8]],
+    /// The arrival numbers.
+    pub arrivals: Arrivals<&'b [[u8; 8]]>,
 }
 
 /// The documents of a block.
@@ -40,8 +42,10 @@ impl Times<'_> {
     /// The instant and arrival number of an event; zeros if there is none.
     #[inline]
     pub(crate) fn order(&self, index: usize) -> Order {
-        let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        (number(self.instants), number(self.arrivals))
+        match self.instants.get(index) {
+            Some(instant) => (u64::from_le_bytes(*instant), self.arrivals.get(index)),
+            None => (0, 0),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use foldhash::fast::FixedState;
 
+use crate::arrivals::Arrivals;
 use crate::column::{Column, ColumnValues, Encoding, Ready, Written};
 use crate::directory::{Directory, List, Unread};
 use crate::encoded::Event;
@@ -274,8 +275,8 @@ impl Documents {
 pub struct EventTimes {
     /// The instant of each event.
     pub instants: Vec<[u8; 8]>,
-    /// Its arrival number.
-    pub arrivals: Vec<[u8; 8]>,
+    /// The arrival numbers.
+    pub arrivals: Arrivals<Vec<[u8; 8]>>,
 }
 
 /// Which shapes the events of a group have, and the elements of its arrays, as far as a reader has read it: as good as each path asks for it, so the next reader had better
@@ -343,8 +344,9 @@ impl<'g> GroupReader<'g> {
     pub fn times(&mut self) -> Result<EventTimes, DecodeError> {
         let directory = &self.group.directory;
         let arrivals = directory.arrivals.decode(Window::whole(directory.events), &mut self.frames)?;
-        let bytes = |numbers: &[i64]| numbers.iter().map(|number| number.to_le_bytes()).collect();
-        Ok(EventTimes { instants: bytes(self.own_instants()?), arrivals: bytes(&arrivals) })
+        let arrivals = Arrivals::new(&arrivals);
+        let instants = self.own_instants()?.iter().map(|instant| instant.to_le_bytes()).collect();
+        Ok(EventTimes { instants, arrivals })
     }
 
     /// The values of a column.

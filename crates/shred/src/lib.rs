@@ -36,6 +36,7 @@
 
 mod apart;
 mod arrays;
+mod arrivals;
 mod ask;
 mod asked;
 mod at;
@@ -104,6 +105,7 @@ pub use encoding::strings::Texts;
 pub use encoding::templates::Templated;
 pub use error::{DecodeError, EncodeError};
 pub use frame::Frames;
+pub use arrivals::Arrivals;
 pub use group::{ColumnInfo, Documents, EventTimes, Group, GroupReader, ShapeCodes};
 pub use leftover::{Leftover, Leftovers};
 pub use limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX, PATHS_MAX, SHAPES_MAX};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use tamias_query::{
+use tamias_query::{Arrivals, 
     Block, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, SourceError, Times,
 };
 use tamias_store::{BlockId, Expected, Key, OwnedTimes, Parts};
@@ -81,7 +81,7 @@ impl Block for TextBlock {
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         match self.block.times() {
-            Ok(times) => Ok(Some(Times { instants: times.instants, arrivals: times.arrivals })),
+            Ok(times) => Ok(Some(Times { instants: times.instants, arrivals: Arrivals::Each(times.arrivals) })),
             Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
         }
     }
@@ -133,6 +133,8 @@ pub(crate) struct StoredColumns {
     deleted: Vec<Range<u32>>,
     /// The times of what stays, where events are deleted.
     times: OnceLock<OwnedTimes>,
+    /// The arrival numbers, listed, where the columns only count them.
+    arrivals: OnceLock<Vec<[u8; 8]>>,
     left_out: Option<LeftOut>,
     /// What is used of the blocks of its source, and whether it is among those that were opened, and whose filter was asked.
     uses: Arc<Uses>,
@@ -208,7 +210,8 @@ impl ReadFrame for PartFrames {
     }
 
     fn times_fit(&self, times: Times<'_>) -> bool {
-        self.block.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
+        let events = times.instants.len();
+        times.arrivals.are_of(events) && self.block.times_fit(times.instants, times.arrivals.of(0..events))
     }
 
     fn documents_fit(&self, documents: Documents<'_>) -> bool {
@@ -230,6 +233,7 @@ impl StoredColumns {
             columns: OnceLock::new(),
             deleted: Vec::new(),
             times: OnceLock::new(),
+            arrivals: OnceLock::new(),
             left_out,
             uses: Arc::default(),
             is_opened: AtomicBool::new(false),
@@ -266,7 +270,13 @@ impl StoredColumns {
     /// When the events happened, and in which order they came.
     pub(crate) fn event_times(&self) -> Result<tamias_store::Times<'_>, tamias_store::ReadError> {
         match self.open()?.times() {
-            Ok(times) => Ok(tamias_store::Times { instants: times.instants, arrivals: times.arrivals }),
+            Ok(Times { instants, arrivals: Arrivals::Each(arrivals) }) => {
+                Ok(tamias_store::Times { instants, arrivals })
+            }
+            Ok(Times { instants, arrivals }) => {
+                let arrivals = self.arrivals.get_or_init(|| codec::listed(arrivals, instants.len()));
+                Ok(tamias_store::Times { instants, arrivals })
+            }
             // The store tells best what is damaged.
             Err(_) => self.block.times(),
         }
@@ -355,8 +365,10 @@ impl StoredColumns {
         let end = instants.len() as u32;
         for deleted in self.deleted.iter().chain([&(end..end)]) {
             let stay = next..deleted.start as usize;
-            staying.instants.extend_from_slice(instants.get(stay.clone()).unwrap_or_default());
-            staying.arrivals.extend_from_slice(arrivals.get(stay).unwrap_or_default());
+            if let Some(instants) = instants.get(stay.clone()) {
+                staying.instants.extend_from_slice(instants);
+                staying.arrivals.extend(arrivals.of(stay).map(u64::to_le_bytes));
+            }
             next = deleted.end as usize;
         }
         staying
@@ -396,7 +408,7 @@ impl Block for StoredColumns {
             Ok(times) if self.deleted.is_empty() => Ok(Some(times)),
             Ok(times) => {
                 let OwnedTimes { instants, arrivals } = self.times.get_or_init(|| self.staying(times));
-                Ok(Some(Times { instants, arrivals }))
+                Ok(Some(Times { instants, arrivals: Arrivals::Each(arrivals) }))
             }
             Err(error) => self.leave_out(error).map(|()| None),
         }

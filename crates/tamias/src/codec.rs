@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamias_query::SplitStatistics;
-use tamias_shred::{
+use tamias_shred::{Arrivals, 
     EVENTS_MAX, Encoder, Event, EventTimes, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover,
 };
 use tamias_store::{
@@ -113,7 +113,7 @@ impl Codec for ShreddedBlocks {
     fn times(&self, parts: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
         decode(parts, |reader| {
             let EventTimes { instants, arrivals } = reader.times()?;
-            Ok(OwnedTimes { instants, arrivals })
+            Ok(OwnedTimes { arrivals: listed(arrivals.lent(), instants.len()), instants })
         })
     }
 
@@ -188,6 +188,14 @@ impl Codec for ShreddedBlocks {
 
     fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {
         decode(parts, |reader| reader.document(index).map(Some))
+    }
+}
+
+/// The arrival numbers of so many events, listed.
+pub(crate) fn listed(arrivals: Arrivals<&[[u8; 8]]>, events: usize) -> Vec<[u8; 8]> {
+    match arrivals {
+        Arrivals::Each(each) => each.to_vec(),
+        Arrivals::Counted(_) => arrivals.of(0..events).map(u64::to_le_bytes).collect(),
     }
 }
 

@@ -3,23 +3,24 @@
 use crate::stored::{Order, Times};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use tamias_shred::Arrivals;
 use tamias_simd::numbers::are_in_order;
 
 /// The instants and arrival numbers of the events of a block.
 #[derive(Debug)]
 pub(crate) struct OwnTimes {
     pub(crate) instants: Vec<[u8; 8]>,
-    pub(crate) arrivals: Vec<[u8; 8]>,
+    pub(crate) arrivals: Arrivals<Vec<[u8; 8]>>,
     is_sorted: OnceLock<bool>,
 }
 
 impl OwnTimes {
-    pub(crate) fn new(instants: Vec<[u8; 8]>, arrivals: Vec<[u8; 8]>) -> OwnTimes {
+    pub(crate) fn new(instants: Vec<[u8; 8]>, arrivals: Arrivals<Vec<[u8; 8]>>) -> OwnTimes {
         OwnTimes { instants, arrivals, is_sorted: OnceLock::new() }
     }
 
     pub(crate) fn times(&self) -> Times<'_> {
-        Times { instants: &self.instants, arrivals: &self.arrivals }
+        Times { instants: &self.instants, arrivals: self.arrivals.lent() }
     }
 
     /// The place of an event; zeros if there is none.
@@ -30,7 +31,20 @@ impl OwnTimes {
 
     /// Whether the events are in the order of time; looked at once.
     pub(crate) fn is_sorted(&self) -> bool {
-        *self.is_sorted.get_or_init(|| are_in_order(&self.instants, &self.arrivals))
+        *self.is_sorted.get_or_init(|| match &self.arrivals {
+            Arrivals::Counted(_) => self.has_instants_in_order(),
+            Arrivals::Each(arrivals) => are_in_order(&self.instants, arrivals),
+        })
+    }
+
+    /// Whether no instant comes before the one of the event before.
+    pub(crate) fn has_instants_in_order(&self) -> bool {
+        are_in_order(&self.instants, &self.instants)
+    }
+
+    /// What it takes in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        size_of_val(self.instants.as_slice()) + self.arrivals.held_bytes()
     }
 }
 
@@ -199,7 +213,7 @@ mod tests {
             of_all: bool,
         ) {
             let bytes = |part: fn(&Order) -> u64| times.iter().map(|order| part(order).to_le_bytes()).collect();
-            let own = Arc::new(OwnTimes::new(bytes(|order| order.0), bytes(|order| order.1)));
+            let own = Arc::new(OwnTimes::new(bytes(|order| order.0), Arrivals::Each(bytes(|order| order.1))));
             let picked: Vec<u32> = picked.into_iter().filter(|row| *row < times.len()).map(|row| row as u32).collect();
             let (rows, expected): (_, Vec<Order>) = match of_all {
                 true => (EventRows::All(0..times.len() as u32), times.clone()),

@@ -15,7 +15,7 @@ use tamias_shred::{Digits, Numbers};
 #[derive(Debug)]
 pub(crate) struct Coded {
     /// For each row its entry; none where the entries are as many as the rows, in their order.
-    codes: Option<Arc<[u32]>>,
+    codes: Option<Arc<Vec<u32>>>,
     pub(crate) dictionary: Arc<Dictionary>,
     lengths: OnceLock<Arc<Numbers>>,
     instants: OnceLock<Option<Arc<Numbers>>>,
@@ -150,7 +150,10 @@ impl Coded {
     /// Entries of a dictionary, one a row; without codes each row has its own.
     pub(crate) fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
         Coded {
-            codes: codes.map(Arc::from),
+            codes: codes.map(|mut codes| {
+                codes.shrink_to_fit();
+                Arc::new(codes)
+            }),
             dictionary,
             lengths: OnceLock::new(),
             instants: OnceLock::new(),
@@ -320,7 +323,7 @@ impl Coded {
 
     /// For each row its entry, where rows share entries.
     pub(crate) fn codes(&self) -> Option<&[u32]> {
-        self.codes.as_deref()
+        self.codes.as_deref().map(Vec::as_slice)
     }
 
     pub(super) fn held_bytes(&self) -> usize {

@@ -8,7 +8,7 @@ use super::path_column::PathColumn;
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
-use tamias_shred::{Digits, Numbers};
+use tamias_shred::{Arrivals, Digits, Numbers};
 use tamias_simd::numbers::{append_above, range};
 
 /// A column in few bytes.
@@ -37,9 +37,16 @@ pub(super) struct CompactTimes {
     first: u64,
     /// How much later than the one before each instant is.
     steps: Narrow,
-    /// How much greater than `least_arrival` each arrival number is.
-    arrivals: Narrow,
-    least_arrival: u64,
+    /// How many instants there are.
+    count: usize,
+    arrivals: Arrivals<NarrowArrivals>,
+}
+
+/// How much greater than the least of them each arrival number is.
+#[derive(Debug)]
+struct NarrowArrivals {
+    above: Narrow,
+    least: u64,
 }
 
 /// Whole numbers in as few bytes each as the greatest of them takes.
@@ -175,21 +182,32 @@ impl CompactTimes {
     /// None where two instants lie far apart, or arrival numbers do.
     pub(super) fn of(times: &OwnTimes) -> Option<CompactTimes> {
         let instants = || times.instants.iter().map(|instant| u64::from_le_bytes(*instant));
-        let arrivals = || times.arrivals.iter().map(|arrival| u64::from_le_bytes(*arrival));
         let first = instants().next().unwrap_or_default();
-        let least_arrival = arrivals().min().unwrap_or_default();
         let steps = instants().zip(instants().skip(1)).map(|(before, after)| after.wrapping_sub(before));
-        let above = arrivals().map(|arrival| arrival - least_arrival);
-        Some(CompactTimes { first, steps: Narrow::of(steps)?, arrivals: Narrow::of(above)?, least_arrival })
+        let arrivals = match times.arrivals {
+            Arrivals::Counted(first) => Arrivals::Counted(first),
+            Arrivals::Each(_) => {
+                let arrivals = times.arrivals.of(0..times.instants.len());
+                let least = arrivals.clone().min().unwrap_or_default();
+                let above = Narrow::of(arrivals.map(|arrival| arrival - least))?;
+                Arrivals::Each(NarrowArrivals { above, least })
+            }
+        };
+        Some(CompactTimes { first, steps: Narrow::of(steps)?, count: times.instants.len(), arrivals })
     }
 
     /// The times as they are read.
     pub(super) fn widened(&self) -> OwnTimes {
-        let least = self.least_arrival;
-        let arrivals = self.arrivals.widened(move |above| (least + u64::from(above)).to_le_bytes());
-        let mut instants = Vec::with_capacity(arrivals.len());
-        // There are as many instants as arrival numbers, and no step where there are none.
-        instants.extend(arrivals.first().map(|_| self.first.to_le_bytes()));
+        let arrivals = match &self.arrivals {
+            Arrivals::Counted(first) => Arrivals::Counted(*first),
+            Arrivals::Each(NarrowArrivals { above, least }) => {
+                let least = *least;
+                Arrivals::Each(above.widened(move |above| (least + u64::from(above)).to_le_bytes()))
+            }
+        };
+        let mut instants = Vec::with_capacity(self.count);
+        // There is no step where there are no instants.
+        instants.extend((self.count > 0).then(|| self.first.to_le_bytes()));
         let mut instant = self.first;
         self.steps.widen_onto(&mut instants, move |step| {
             instant = instant.wrapping_add(step.into());
@@ -200,7 +218,11 @@ impl CompactTimes {
 
     /// What it takes in memory, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
-        self.steps.held_bytes() + self.arrivals.held_bytes()
+        let arrivals = match &self.arrivals {
+            Arrivals::Counted(_) => 0,
+            Arrivals::Each(NarrowArrivals { above, .. }) => above.held_bytes(),
+        };
+        self.steps.held_bytes() + arrivals
     }
 }
 
@@ -241,11 +263,14 @@ mod tests {
 
         #[test]
         fn times_come_back_as_they_were(
-            first in any::<u32>(), steps in vec(prop_oneof![0..100u64, 0..1u64 << 33], 0..50), least in any::<u32>()
+            first in any::<u32>(), steps in vec(prop_oneof![0..100u64, 0..1u64 << 33], 0..50), least in any::<u32>(), counts: bool
         ) {
             let mut instant = u64::from(first);
             let instants: Vec<[u8; 8]> = steps.iter().map(|step| { instant += step; instant.to_le_bytes() }).collect();
-            let arrivals: Vec<[u8; 8]> = steps.iter().map(|step| (u64::from(least) + step % 1000).to_le_bytes()).collect();
+            let arrivals = match counts {
+                true => Arrivals::Counted(least.into()),
+                false => Arrivals::Each(steps.iter().map(|step| (u64::from(least) + step % 1000).to_le_bytes()).collect()),
+            };
             let times = OwnTimes::new(instants, arrivals);
             if let Some(compact) = CompactTimes::of(&times) {
                 let widened = compact.widened();

@@ -292,11 +292,15 @@ impl DecodedColumns {
         turn: u64,
         read: impl FnOnce() -> Option<Vec<u8>>,
     ) -> Option<&[u8]> {
-        let place = self.frames.get(frame as usize)?;
-        if let Some(bytes) = place.get(turn) {
+        if let Some(bytes) = self.known_frame(frame, turn) {
             return Some(bytes);
         }
-        Some(place.set(read()?, turn))
+        Some(self.frames.get(frame as usize)?.set(read()?, turn))
+    }
+
+    /// A frame that is there already.
+    pub(super) fn known_frame(&self, frame: u32, turn: u64) -> Option<&[u8]> {
+        Some(self.frames.get(frame as usize)?.get(turn)?)
     }
 
     pub(super) fn times(&self, turn: u64) -> Option<&Arc<OwnTimes>> {
@@ -494,7 +498,7 @@ impl DecodedColumns {
             act(*turns, column.held_bytes() + path_bytes(array) + path_bytes(path));
         }
         if let Some(times) = self.times.value.get() {
-            act(self.times.turns(), 16 * times.instants.len());
+            act(self.times.turns(), times.held_bytes());
         }
         if let Some(times) = self.compact_times.value.get() {
             act(self.compact_times.turns(), times.held_bytes());

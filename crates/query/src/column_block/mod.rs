@@ -88,23 +88,44 @@ pub struct ColumnBlock {
     codes: Mutex<ShapeCodes>,
 }
 
+/// What becomes of the frames that are read.
+enum FramesRead {
+    /// They are kept with what was decoded, as more will be read of them.
+    Kept,
+    /// They are there for one reader: what is made of them is kept itself. By number.
+    Lent(Vec<OnceLock<Vec<u8>>>),
+}
+
 /// Frames for a reader: those that are there, or else they are read.
 struct Reading<'r> {
     block: &'r ColumnBlock,
+    frames: FramesRead,
     failure: Mutex<Option<SourceError>>,
+}
+
+impl Reading<'_> {
+    fn read(&self, frame: u32) -> Option<Vec<u8>> {
+        let failed = |error| {
+            lock(&self.failure).get_or_insert(error);
+        };
+        let bytes = self.block.source.frame(frame).map_err(failed).ok()?;
+        self.block.read_bytes.fetch_add(bytes.len() as u64, Relaxed);
+        Some(bytes)
+    }
 }
 
 impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let ColumnBlock { decoded, turn, source, read_bytes, .. } = self.block;
-        decoded.frame(frame, *turn, || {
-            let failed = |error| {
-                lock(&self.failure).get_or_insert(error);
-            };
-            let bytes = source.frame(frame).map_err(failed).ok()?;
-            read_bytes.fetch_add(bytes.len() as u64, Relaxed);
-            Some(bytes)
-        })
+        let ColumnBlock { decoded, turn, .. } = self.block;
+        let lent = match &self.frames {
+            FramesRead::Kept => return decoded.frame(frame, *turn, || self.read(frame)),
+            FramesRead::Lent(lent) => lent.get(frame as usize)?,
+        };
+        if let Some(bytes) = decoded.known_frame(frame, *turn).or_else(|| lent.get().map(Vec::as_slice)) {
+            return Some(bytes);
+        }
+        let bytes = self.read(frame)?;
+        Some(lent.get_or_init(|| bytes))
     }
 }
 
@@ -233,12 +254,10 @@ impl ColumnBlock {
         Ok(match self.decoded.times(self.turn) {
             Some(times) => times,
             None => {
-                let EventTimes { instants, arrivals } = self.read(|reader| reader.times())?;
+                let EventTimes { instants, arrivals } = self.read_once(|reader| reader.times())?;
                 let times = OwnTimes::new(instants, arrivals);
                 // What looks for an instant counts on it.
-                if !times.is_sorted()
-                    && !times.instants.iter().map(|own| u64::from_le_bytes(*own)).is_sorted()
-                {
+                if !times.is_sorted() && !times.has_instants_in_order() {
                     return Err(
                         DecodeError::Malformed { what: "its events are not in the order of time" }.into()
                     );
@@ -282,7 +301,7 @@ impl ColumnBlock {
     }
 
     fn put_together(&self) -> Result<OwnDocuments, ColumnError> {
-        let documents = self.read(|reader| reader.documents())?;
+        let documents = self.read_once(|reader| reader.documents())?;
         let mut own = OwnDocuments {
             bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
             ends: Vec::with_capacity(documents.len()),
@@ -385,7 +404,7 @@ impl ColumnBlock {
             return Ok(column);
         }
         self.expect(path);
-        let at = self.read(|reader| reader.at(&keys_of(path)))?;
+        let at = self.read_once(|reader| reader.at(&keys_of(path)))?;
         Ok(self.keep(path, at))
     }
 
@@ -395,7 +414,7 @@ impl ColumnBlock {
         if let Some(column) = known.or_else(|| self.decoded.in_any_order(path, self.turn)) {
             return Ok(column);
         }
-        Ok(match self.read(|reader| reader.numbers_in_any_order(&keys_of(path)))? {
+        Ok(match self.read_once(|reader| reader.numbers_in_any_order(&keys_of(path)))? {
             Some(numbers) => {
                 let column = PathColumn::of_numbers(numbers, self.len());
                 self.decoded.keep_in_any_order(path, column, self.turn)
@@ -410,7 +429,7 @@ impl ColumnBlock {
         if let Some(column) = known.or_else(|| self.decoded.presence(path, self.turn)) {
             return Ok(column);
         }
-        Ok(match self.read(|reader| reader.presence(&keys_of(path)))? {
+        Ok(match self.read_once(|reader| reader.presence(&keys_of(path)))? {
             Some(told) => {
                 let coded = Coded::new(Some(told.codes), Arc::new(told.entries.into()));
                 self.decoded.keep_presence(path, PathColumn::Coded(coded), self.turn)
@@ -468,7 +487,7 @@ impl ColumnBlock {
         if let Some(known) = self.known_lengths(path) {
             return Ok(Some(known));
         }
-        let Some(lengths) = self.read(|reader| reader.lengths_at(&keys_of(path)))? else { return Ok(None) };
+        let Some(lengths) = self.read_once(|reader| reader.lengths_at(&keys_of(path)))? else { return Ok(None) };
         let counted = piece_column::numbers_of(&lengths, |rows| self.texts_at(path, rows))?;
         Ok(counted.map(|counted| self.decoded.keep_lengths(path, counted, self.turn)))
     }
@@ -530,7 +549,7 @@ impl ColumnBlock {
         if let Some(known) = self.decoded.arrays(path, self.turn) {
             return Ok(known);
         }
-        let arrays = self.read(|reader| reader.arrays(at))?;
+        let arrays = self.read_once(|reader| reader.arrays(at))?;
         Ok(self.decoded.keep_arrays(path, ArrayColumn::new(arrays, self.len()), self.turn))
     }
 
@@ -545,7 +564,7 @@ impl ColumnBlock {
         if let Some(known) = self.decoded.in_elements(&place, self.turn) {
             return Ok(known);
         }
-        let at = self.read(|reader| reader.at_elements(of, &keys_of(below)))?;
+        let at = self.read_once(|reader| reader.at_elements(of, &keys_of(below)))?;
         Ok(self.decoded.keep_in_elements(place, PathColumn::new(at, of.elements), self.turn))
     }
 
@@ -553,11 +572,30 @@ impl ColumnBlock {
         self.decoded.keep_column(path, PathColumn::new(at, self.len()), self.turn)
     }
 
+    /// Reads something of which more may be asked: the frames are kept.
     fn read<T>(
         &self,
         read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
     ) -> Result<T, ColumnError> {
-        let frames = Reading { block: self, failure: Mutex::default() };
+        self.read_with(FramesRead::Kept, read)
+    }
+
+    /// Reads something that is kept itself, or of which hardly more will be asked. To read frames again that are in the page cache takes less than to keep all of
+    /// them in memory of their own: that has to be cleared first, where what the last block has left would serve this one.
+    fn read_once<T>(
+        &self,
+        read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, ColumnError> {
+        let places = (0..self.decoded.group.frames()).map(|_| OnceLock::new());
+        self.read_with(FramesRead::Lent(places.collect()), read)
+    }
+
+    fn read_with<T>(
+        &self,
+        frames: FramesRead,
+        read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, ColumnError> {
+        let frames = Reading { block: self, frames, failure: Mutex::default() };
         let codes = std::mem::take(&mut *lock(&self.codes));
         let mut reader = self.decoded.group.read(&frames).with_codes(codes);
         let result = read(&mut reader);

@@ -75,11 +75,18 @@ fn within(block: &dyn Block, range: &Range<Place>) -> Result<Within, ExecError> 
         return Ok(none);
     }
     let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(none) };
-    let count = block.len().min(times.instants.len()).min(times.arrivals.len());
+    let count = block.len().min(times.instants.len());
     let place = |index: usize| place(times.order(index));
     let start = partition_point(count, |index| place(index) < range.start);
     let end = partition_point(count, |index| place(index) < range.end).max(start);
     Ok(Within { events: start..end, places: (place(start), place(end.saturating_sub(1))) })
+}
+
+/// The least and the greatest of some numbers.
+fn range_of(mut numbers: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+    let first = numbers.next()?;
+    let wider = |(least, greatest): (u64, u64), number: u64| (number.min(least), number.max(greatest));
+    Some(numbers.fold((first, first), wider))
 }
 
 impl Pruner {
@@ -107,7 +114,8 @@ impl Pruner {
         let Within { events, places } = within(block, &pushdown.places)?;
         let asks_arrivals = pushdown.condition.as_ref().is_some_and(Condition::asks_arrivals);
         let times = if asks_arrivals { block.times().map_err(ExecError::Source)? } else { None };
-        let arrivals = times.and_then(|times| times.arrivals.get(events.clone())).unwrap_or_default();
+        let arrivals = times.filter(|times| times.arrivals.are_of(block.len()));
+        let arrivals = arrivals.and_then(|times| range_of(times.arrivals.of(events.clone())));
         let mut terms = Vec::new();
         let passes = match (&pushdown.condition, events.is_empty()) {
             (_, true) => Some(false),
@@ -159,8 +167,8 @@ struct Asking<'p, 'b> {
     statistics: Option<&'p Statistics<'b>>,
     /// Of the first and of the last event.
     places: (Place, Place),
-    /// None where they are not asked for.
-    arrivals: &'p [[u8; 8]],
+    /// The least and the greatest arrival number; none where they are not asked for.
+    arrivals: Option<(u64, u64)>,
     memos: &'p mut [Memo],
     probe: &'p mut Probe,
 }
@@ -192,12 +200,7 @@ impl Asking<'_, '_> {
 
     /// Arrival numbers come in no order, where instants do.
     fn least_and_greatest_arrival(&self) -> (Place, Place) {
-        if self.arrivals.is_empty() {
-            return ((0, 0), (u64::MAX.into(), 0));
-        }
-        let arrivals = self.arrivals.iter().map(|bytes| u64::from_le_bytes(*bytes));
-        let (least, greatest) = arrivals
-            .fold((u64::MAX, 0), |(least, greatest), arrival| (arrival.min(least), arrival.max(greatest)));
+        let (least, greatest) = self.arrivals.unwrap_or((0, u64::MAX));
         ((u128::from(least), 0), (u128::from(greatest), 0))
     }
 

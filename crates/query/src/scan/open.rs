@@ -57,7 +57,7 @@ fn columns_of<'s>(
     let kept = block.places().filter(|kept| goes_on || plan.is_told_by_text(kept));
     let Some(kept) = kept else { return Ok(None) };
     let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
-    let is_whole = [times.instants.len(), times.arrivals.len()] == [block.len(); 2];
+    let is_whole = times.instants.len() == block.len() && times.arrivals.are_of(block.len());
     Ok(is_whole.then(|| BlockColumns::Text(TextColumns::new(block, times, kept))))
 }
 

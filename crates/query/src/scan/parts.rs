@@ -32,11 +32,8 @@ impl<'b> Parts<'b> {
         window: Range<usize>,
         indices: &'i [u32],
     ) -> impl Iterator<Item = Order> + use<'i, 'b> {
-        let times = Times {
-            instants: self.times.instants.get(window.clone()).unwrap_or_default(),
-            arrivals: self.times.arrivals.get(window).unwrap_or_default(),
-        };
-        indices.iter().map(move |index| times.order(*index as usize))
+        let times = self.times;
+        indices.iter().map(move |index| times.order(window.start + *index as usize))
     }
 
     /// The document of an event, without its line feed.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use super::keys::ends_fit;
+use super::keys::{ends_fit, times_fit};
 use super::loaded::{Loaded, Reopen};
 use crate::codec::{BlockId, DecodeError, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::{Damage, Failure, Operation, ReadError};
@@ -147,8 +147,12 @@ impl ColumnBlock {
     }
 
     /// Whether these are the times of its events: they rise from its first key to its last, as the index tells them.
-    pub fn times_fit(&self, times: Times<'_>) -> bool {
-        times.fit(&self.0.entry)
+    pub fn times_fit(
+        &self,
+        instants: &[[u8; 8]],
+        arrivals: impl ExactSizeIterator<Item = u64> + Clone,
+    ) -> bool {
+        times_fit(instants, arrivals, &self.0.entry)
     }
 
     /// Whether these may be its documents: as many and as long as the index tells, each with its line feed.
@@ -162,7 +166,7 @@ impl ColumnBlock {
             return Ok(times.lent());
         }
         let times = self.0.segment.codec().times(self).map_err(|error| self.failed(error))?;
-        if !self.times_fit(times.lent()) {
+        if !times.lent().fit(&self.0.entry) {
             return Err(ReadError::Damaged(self.damage("its times are not those that the index tells")));
         }
         Ok(self.0.times.get_or_init(|| times).lent())

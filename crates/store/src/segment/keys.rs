@@ -1,7 +1,7 @@
 //! The part `keys` of a block of text, and what must hold of the keys and ends of any block.
 
 use crate::codec::{Documents, Times};
-use crate::format::{BlockEntry, NUMBER_MAX};
+use crate::format::{BlockEntry, Key, NUMBER_MAX};
 
 /// The part `keys` taken apart.
 #[derive(Clone, Copy)]
@@ -31,22 +31,35 @@ fn neighbours(numbers: &[[u8; 8]]) -> impl Iterator<Item = Pair<'_>> {
     numbers.iter().zip(numbers.get(1..).unwrap_or_default())
 }
 
+/// Whether these are the times of the events of that block, so many instants and for each an arrival number: they rise from its first key to its last.
+pub(super) fn times_fit(
+    instants: &[[u8; 8]],
+    arrivals: impl ExactSizeIterator<Item = u64> + Clone,
+    entry: &BlockEntry,
+) -> bool {
+    let number = |own: &[u8; 8]| u64::from_le_bytes(*own);
+    // All are gone over, whatever the first ones are: as good as always they fit, and so it is done without branches.
+    let rises = |all: bool, ((instant, later), (arrival, next)): (Pair<'_>, (u64, u64))| {
+        let (instant, later) = (number(instant), number(later));
+        all & ((instant < later) | ((instant == later) & (arrival < next)))
+    };
+    let key = |instant: Option<&[u8; 8]>, arrival: Option<u64>| {
+        Some(Key { instant: number(instant?), arrival: arrival? })
+    };
+    let following = arrivals.clone().zip(arrivals.clone().skip(1));
+    let last = arrivals.len().saturating_sub(1);
+    instants.len() == entry.events as usize
+        && arrivals.len() == instants.len()
+        && neighbours(instants).zip(following).fold(true, rises)
+        && arrivals.clone().fold(true, |all, own| all & (own < NUMBER_MAX))
+        && key(instants.first(), arrivals.clone().next()) == Some(entry.first)
+        && key(instants.last(), arrivals.clone().nth(last)) == Some(entry.last)
+}
+
 impl Times<'_> {
-    /// Whether these are the times of that block: they rise from its first key to its last.
+    /// Whether these are the times of the events of that block.
     pub(super) fn fit(&self, entry: &BlockEntry) -> bool {
-        let events = entry.events as usize;
-        let number = |own: &[u8; 8]| u64::from_le_bytes(*own);
-        // All are gone over, whatever the first ones are: as good as always they fit, and so it is done without branches.
-        let rises = |all: bool, ((instant, later), (arrival, next)): (Pair<'_>, Pair<'_>)| {
-            let (instant, later) = (number(instant), number(later));
-            all & ((instant < later) | ((instant == later) & (number(arrival) < number(next))))
-        };
-        self.instants.len() == events
-            && self.arrivals.len() == events
-            && neighbours(self.instants).zip(neighbours(self.arrivals)).fold(true, rises)
-            && self.arrivals.iter().fold(true, |all, own| all & (number(own) < NUMBER_MAX))
-            && self.key(0) == Some(entry.first)
-            && events.checked_sub(1).and_then(|last| self.key(last)) == Some(entry.last)
+        times_fit(self.instants, self.arrivals.iter().map(|own| u64::from_le_bytes(*own)), entry)
     }
 }
 

@@ -120,10 +120,10 @@ impl Block for Bytes {
         self.numbers.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        Times { instants: &self.numbers, arrivals: Arrivals::Each(&self.numbers) }.range()
+        Times { instants: &self.numbers, arrivals: tamias_query::Arrivals::Each(&self.numbers) }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &self.numbers, arrivals: Arrivals::Each(&self.numbers) }))
+        Ok(Some(Times { instants: &self.numbers, arrivals: tamias_query::Arrivals::Each(&self.numbers) }))
     }
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))

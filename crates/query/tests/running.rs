@@ -202,7 +202,10 @@ impl Block for Damaged {
         ((0, 7), (0, 7))
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &[[0; 8]], arrivals: Arrivals::Each(&[[7, 0, 0, 0, 0, 0, 0, 0]]) }))
+        Ok(Some(Times {
+            instants: &[[0; 8]],
+            arrivals: tamias_query::Arrivals::Each(&[[7, 0, 0, 0, 0, 0, 0, 0]]),
+        }))
     }
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         Ok(Some(Documents {

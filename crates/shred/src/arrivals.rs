@@ -23,7 +23,10 @@ impl Arrivals<Vec<[u8; 8]>> {
     pub(crate) fn new(numbers: &[i64]) -> Arrivals<Vec<[u8; 8]>> {
         let first = numbers.first().copied().unwrap_or_default();
         // As good as always they count, or do not from the start on: all are gone over without branches.
-        let counts = numbers.iter().zip(0..).fold(true, |all, (number, nth)| all & (*number == first + nth));
+        let counts = numbers
+            .iter()
+            .zip(0..)
+            .fold(true, |all, (number, nth)| all & (*number == first.wrapping_add(nth)));
         match counts && !numbers.is_empty() && first <= i64::MAX - numbers.len() as i64 {
             true => Arrivals::Counted(first.cast_unsigned()),
             false => Arrivals::Each(numbers.iter().map(|number| number.to_le_bytes()).collect()),

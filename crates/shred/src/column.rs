@@ -1,11 +1,13 @@
 //! A column: a path, a kind, and one of the encodings; and its values once they are read.
 
-use crate::bytes::Reader;
+use std::ops::Range;
+
+use crate::bytes::{Reader, put};
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::simple::{Simple, Values};
-use crate::encoding::templates::{self, Hole, ReadyTemplates, Templated, Templates, Told};
-use crate::error::DecodeError;
+use crate::encoding::templates::{Hole, ReadyTemplates, Templated, Templates};
+use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::shape::Leaf;
 use crate::spans::{Spans, Spelling};
@@ -50,12 +52,15 @@ impl Encoding {
         }
     }
 
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    /// Appends it to a directory; where it is one by templates, these to the ones that are read late.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, late: &mut Vec<u8>) {
         match self {
             Encoding::Simple(simple) => simple.write(out),
             Encoding::Templates(templates) => {
+                let start = late.len();
+                templates.write(late);
                 out.push(TEMPLATES);
-                templates.write(out);
+                put(out, (late.len() - start) as u64);
             }
         }
     }
@@ -100,18 +105,8 @@ impl Encoding {
 pub(crate) enum Written {
     /// By themselves.
     Simple(Simple),
-    /// By templates, as they were written.
-    Templates(Box<[u8]>),
-}
-
-impl Written {
-    /// What it has in memory beside itself, in bytes, but for the few of alphabets.
-    pub(crate) fn held_bytes(&self) -> usize {
-        match self {
-            Written::Simple(_) => 0,
-            Written::Templates(written) => written.len(),
-        }
-    }
+    /// By templates: where these stand among all of the directory.
+    Templates(Range<usize>),
 }
 
 impl Column<Written> {
@@ -122,15 +117,33 @@ impl Column<Written> {
 }
 
 /// What columns need of their group, to be held against what it has.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// How many bytes all parts have together.
     pub(crate) part_bytes: u64,
     /// How many values the holes of templates have of their own.
     pub(crate) own_holes: usize,
+    /// How many they may have.
+    own_holes_max: usize,
 }
 
 impl Needs {
+    /// Nothing yet, of a group whose templates may have so many values of their own.
+    pub(crate) fn new(own_holes_max: usize) -> Needs {
+        Needs { part_bytes: 0, own_holes: 0, own_holes_max }
+    }
+
+    /// That frames have what is needed. An encoder uses no more bytes twice than it writes, and what is read of all parts has to fit in memory.
+    pub(crate) fn are_met_by(&self, frames: &[FrameInfo]) -> Result<(), DecodeError> {
+        if self.part_bytes > 2 * frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
+            return Err(malformed("more parts than its frames hold"));
+        }
+        if self.own_holes > self.own_holes_max {
+            return Err(malformed("more holes of templates than the documents could fill"));
+        }
+        Ok(())
+    }
+
     /// Adds a part.
     pub(crate) fn part(&mut self, part: Part) {
         self.part_bytes += u64::from(part.length);
@@ -142,45 +155,16 @@ impl Needs {
     }
 }
 
-impl Written {
-    /// Goes over an encoding and keeps it; adds what it needs, and calls with each column that it refers to.
-    pub(crate) fn read(
-        reader: &mut Reader<'_>,
-        count: usize,
-        frames: &[FrameInfo],
-        needs: &mut Needs,
-        mut refer: impl FnMut(u32) -> Result<(), DecodeError>,
-    ) -> Result<Written, DecodeError> {
-        let [TEMPLATES, rest @ ..] = reader.0 else {
-            let simple = Simple::read(reader, count, frames)?;
-            simple.each_part(&mut |part| needs.part(part));
-            return Ok(Written::Simple(simple));
-        };
-        reader.0 = rest;
-        let codes = templates::walk(reader, count, frames, |told| {
-            match told {
-                Told::Hole { hole: Hole::Reference(column), .. } => refer(column)?,
-                Told::Hole { hole: Hole::Own(own), uses, .. } => {
-                    own.each_part(&mut |part| needs.part(part));
-                    needs.own_holes = needs.own_holes.saturating_add(uses);
-                }
-                Told::Template { .. } | Told::Tail(_) => {}
+impl Encoding {
+    /// The number of the encoding by templates follows: the reader stands behind it then.
+    pub(crate) fn is_by_templates(reader: &mut Reader<'_>) -> bool {
+        match reader.0 {
+            [TEMPLATES, rest @ ..] => {
+                reader.0 = rest;
+                true
             }
-            Ok(())
-        })?;
-        needs.ints([&codes]);
-        let written = rest.get(..rest.len() - reader.0.len()).unwrap_or_default();
-        Ok(Written::Templates(written.into()))
-    }
-
-    /// The encoding of a column of so many values.
-    pub(crate) fn get(&self, count: usize, frames: &[FrameInfo]) -> Result<Encoding, DecodeError> {
-        Ok(match self {
-            Written::Simple(simple) => Encoding::Simple(simple.clone()),
-            Written::Templates(written) => {
-                Encoding::Templates(Templates::read(&mut Reader(written), count, frames)?)
-            }
-        })
+            _ => false,
+        }
     }
 }
 

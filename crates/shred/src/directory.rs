@@ -1,19 +1,25 @@
 //! The directory of a group: all that is known of it without its frames.
 
-use crate::bytes::{Reader, put, put_signed};
+use crate::bytes::{Reader, put, put_bytes, put_signed};
 use crate::column::{Column, Encoding, Needs, Written};
 use crate::decompressor;
 use crate::encoding::ints::Ints;
+use crate::encoding::simple::Simple;
+use crate::encoding::templates;
 use crate::encoding::ticks::Ticks;
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
+use crate::late::{self, LateTemplates};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::order;
 use crate::path::Paths;
 use crate::shape::{Leaf, Shapes};
 
 /// The first bytes of a directory: what it is, and the version of the format.
-const MAGIC: [u8; 4] = *b"TSH1";
+const MAGIC: [u8; 4] = *b"TSH2";
+
+/// Those of the version that is still read: templates stood among what is read first.
+const MAGIC_1: [u8; 4] = *b"TSH1";
 
 /// HEURISTIC: keys and shapes repeat at a distance; level 3 took a sixth less than level 1 of directories, which are small.
 const LEVEL: i32 = 3;
@@ -56,9 +62,6 @@ const VALUES_PER_BYTE: usize = 2;
 /// eight bytes a digit and its comma take eight bytes too, and a code.
 const FRAME_BYTES_PER_BYTE: usize = 16;
 
-/// How often a template may refer to a text that is a template itself, and so on.
-pub(crate) const REFERENCE_DEPTH_MAX: usize = 64;
-
 /// What a group may have beside that, for its instants and arrival numbers.
 const BYTES_BESIDE: usize = 1 << 20;
 
@@ -78,13 +81,14 @@ impl<K: AsRef<[u8]>> Directory<K> {
         self.arrivals.write(&mut out);
         self.paths.write(&mut out);
         put(&mut out, self.columns.len() as u64);
+        let mut late = Vec::new();
         let mut before = 0;
         for column in &self.columns {
             put_signed(&mut out, i64::from(column.path) - before);
             before = i64::from(column.path);
             out.push(column.kind as u8 * 2 + u8::from(column.grouped));
             put(&mut out, column.count as u64);
-            column.encoding.write(&mut out);
+            column.encoding.write(&mut out, &mut late);
         }
         put(&mut out, self.lists.len() as u64);
         for list in &self.lists {
@@ -96,43 +100,82 @@ impl<K: AsRef<[u8]>> Directory<K> {
         }
         order::write(self.shapes.iter(), &mut out);
 
-        pack(&out, writer)
+        pack(&out, &late, writer)
     }
 }
 
-/// Compresses a directory, and puts its magic number, its length and its checksum around it.
-pub(crate) fn pack(unpacked: &[u8], writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
-    let packed = writer.compressed(unpacked, LEVEL)?;
+/// Compresses what is read of a directory first, and what is read late, and puts the magic number, the lengths and the checksum around them.
+pub(crate) fn pack(first: &[u8], late: &[u8], writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
+    let packed = writer.compressed(first, LEVEL)?;
     let mut directory = MAGIC.to_vec();
-    put(&mut directory, unpacked.len() as u64);
-    directory.extend(packed);
+    put(&mut directory, first.len() as u64);
+    put_bytes(&mut directory, packed);
+    if !late.is_empty() {
+        directory.extend(writer.compressed(late, LEVEL)?);
+    }
     directory.extend(crc32fast::hash(&directory).to_le_bytes());
     Ok(directory)
 }
 
-/// The directory as it was before [`pack`].
-pub(crate) fn unpack(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
+/// A directory whose checksum is right.
+struct Unpacked<'d> {
+    /// What is read first, unpacked.
+    first: Vec<u8>,
+    late: Templates<'d>,
+}
+
+/// Where templates stand.
+#[derive(Clone, Copy)]
+enum Templates<'d> {
+    /// Behind all else, packed.
+    Packed(&'d [u8]),
+    /// Each where its column is told.
+    Inside,
+}
+
+fn unpack(directory: &[u8]) -> Result<Unpacked<'_>, DecodeError> {
     let (body, checksum) = directory.split_last_chunk::<4>().ok_or(DecodeError::DirectoryChecksum)?;
     if crc32fast::hash(body).to_le_bytes() != *checksum {
         return Err(DecodeError::DirectoryChecksum);
     }
-    let body = body.strip_prefix(&MAGIC).ok_or(malformed("not a group of this format"))?;
+    let (magic, body) = body.split_first_chunk().ok_or(NO_GROUP)?;
     let mut reader = Reader(body);
-    let length = reader.at_most(DIRECTORY_BYTES_MAX, "a directory that is too long")?;
-    let mut unpacked = Vec::new();
-    decompressor::decompress(reader.0, &[], length, &mut unpacked)?;
-    Ok(unpacked)
+    let length = reader.at_most(DIRECTORY_BYTES_MAX, TOO_LONG)?;
+    let (packed, late) = match *magic {
+        MAGIC => (reader.bytes()?, Templates::Packed(reader.0)),
+        MAGIC_1 => (reader.0, Templates::Inside),
+        _ => return Err(NO_GROUP),
+    };
+    let mut first = Vec::new();
+    decompressor::decompress(packed, &[], length, &mut first)?;
+    Ok(Unpacked { first, late })
 }
 
-/// A directory as it was written: of each column it is known what there is to know, and its templates are read when they are needed.
-pub(crate) type Unread = Directory<Box<[u8]>, Written>;
+const NO_GROUP: DecodeError = malformed("not a group of this format");
+
+const TOO_LONG: &str = "a directory that is too long";
+
+/// A directory as it was written: of each column it is known what there is to know, but for templates, which are read when they are needed.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    directory: Directory<Box<[u8]>, Written>,
+    templates: LateTemplates,
+}
+
+impl std::ops::Deref for Unread {
+    type Target = Directory<Box<[u8]>, Written>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.directory
+    }
+}
 
 impl Unread {
     /// Reads a directory, and checks all that can be checked without frames.
     pub(crate) fn open(bytes: &[u8]) -> Result<Unread, DecodeError> {
-        let unpacked = unpack(bytes)?;
-        let mut reader = Reader(&unpacked);
-        let directory = Unread::read_unpacked(&mut reader)?;
+        let Unpacked { first, late } = unpack(bytes)?;
+        let mut reader = Reader(&first);
+        let directory = Unread::read_unpacked(&mut reader, late)?;
         reader.end()?;
         let documents = directory.lists.first().ok_or(malformed("a group without documents"))?;
         if documents.path != 0 || documents.elements != directory.events || documents.arrays != 0 {
@@ -141,7 +184,7 @@ impl Unread {
         Ok(directory)
     }
 
-    fn read_unpacked(reader: &mut Reader<'_>) -> Result<Unread, DecodeError> {
+    fn read_unpacked(reader: &mut Reader<'_>, stored: Templates<'_>) -> Result<Unread, DecodeError> {
         let events = reader.at_most(EVENTS_MAX, "too many events")?;
         let bytes_max = if events > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX };
         let bytes = reader.at_most(bytes_max, "too many bytes of documents")?;
@@ -163,7 +206,7 @@ impl Unread {
                 checksum: u32::from_le_bytes(checksum),
             });
         }
-        let mut needs = Needs::default();
+        let mut needs = Needs::new((bytes + events) * VALUES_PER_BYTE);
         let instants = Ticks::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
         needs.ints([&instants.multiples, &arrivals]);
@@ -171,10 +214,9 @@ impl Unread {
         let mut left = (bytes + events) * VALUES_PER_BYTE;
         let count = reader.count()?;
         let mut columns = Vec::with_capacity(count.min(paths.len() * Leaf::ALL.len()));
-        // How often references lead on from each column.
-        let mut levels: Vec<usize> = Vec::with_capacity(columns.capacity());
+        let (mut late, mut plain) = (late::Reading::default(), Vec::new());
         let mut before = 0i64;
-        for _ in 0..count {
+        for number in 0..count {
             before = before.wrapping_add(reader.signed()?);
             let path = usize::try_from(before).ok().filter(|path| *path < paths.len());
             let kind_and_order = usize::from(reader.byte()?);
@@ -184,17 +226,20 @@ impl Unread {
             };
             let count = reader.at_most(left, "more values than the documents could have")?;
             left -= count;
-            let mut level = 0;
-            let encoding = Written::read(reader, count, &frames, &mut needs, |reference| {
-                let other =
-                    levels.get(reference as usize).ok_or(malformed("a reference to a later column"))?;
-                level = level.max(other + 1);
-                Ok(())
-            })?;
-            if level > REFERENCE_DEPTH_MAX {
-                return Err(malformed("references to references to references"));
-            }
-            levels.push(level);
+            let encoding = if !Encoding::is_by_templates(reader) {
+                let simple = Simple::read(reader, count, &frames)?;
+                simple.each_part(&mut |part| needs.part(part));
+                Written::Simple(simple)
+            } else if let Templates::Packed(_) = stored {
+                let length = reader.at_most(DIRECTORY_BYTES_MAX - late.bytes(), TOO_LONG)?;
+                Written::Templates(late.add(number, count, length))
+            } else {
+                let start = reader.0;
+                templates::walk(reader, count, &frames, |_| Ok(()))?;
+                let own = start.get(..start.len() - reader.0.len()).unwrap_or_default();
+                plain.extend_from_slice(own);
+                Written::Templates(late.add(number, count, own.len()))
+            };
             let grouped = kind_and_order % 2 == 1;
             columns.push(Column { path: path as u32, kind, count, grouped, encoding });
         }
@@ -208,26 +253,59 @@ impl Unread {
             needs.ints([&lengths, &codes]);
             lists.push(List { path, arrays, elements, lengths, codes });
         }
-        // An encoder uses no more bytes twice than it writes, and what is read of all parts has to fit in memory.
-        if needs.part_bytes > 2 * frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
-            return Err(malformed("more parts than its frames hold"));
-        }
-        if needs.own_holes > (bytes + events) * VALUES_PER_BYTE {
-            return Err(malformed("more holes of templates than the documents could fill"));
-        }
+        needs.are_met_by(&frames)?;
         let shapes = order::read(reader, paths.len())?;
-        Ok(Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes })
+        let templates = match stored {
+            Templates::Packed(packed) if late.bytes() == 0 && !packed.is_empty() => {
+                return Err(malformed("templates of no column"));
+            }
+            Templates::Packed(packed) => late.packed(packed, needs),
+            Templates::Inside => late.plain(plain, needs),
+        };
+        let directory =
+            Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes };
+        Ok(Unread { directory, templates })
     }
 
-    /// How a column is stored.
+    /// How a column is stored. The first one by templates takes time linear in all templates.
     pub(crate) fn encoding(&self, column: &Column<Written>) -> Result<Encoding, DecodeError> {
-        column.encoding.get(column.count, &self.frames)
+        Ok(match &column.encoding {
+            Written::Simple(simple) => Encoding::Simple(simple.clone()),
+            Written::Templates(range) => {
+                let written = self.templates.get(range, &self.frames)?;
+                Encoding::Templates(templates::Templates::read(
+                    &mut Reader(written),
+                    column.count,
+                    &self.frames,
+                )?)
+            }
+        })
+    }
+
+    /// What the templates take in memory, in bytes.
+    pub(crate) fn template_bytes(&self) -> usize {
+        self.templates.held_bytes()
     }
 
     /// The instants of the events.
     pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
         self.instants.decode(self.events, frames)
     }
+}
+
+/// What a directory holds, unpacked: what is read first, and the templates, whatever these may be.
+#[cfg(any(test, feature = "checked"))]
+pub(crate) fn unpacked(directory: &[u8]) -> Result<(Vec<u8>, Vec<u8>), DecodeError> {
+    let Unpacked { first, late } = unpack(directory)?;
+    let mut templates = Vec::new();
+    if let Templates::Packed(packed) = late
+        && !packed.is_empty()
+    {
+        let length = zstd::zstd_safe::get_frame_content_size(packed).ok().flatten().unwrap_or_default();
+        let length = usize::try_from(length).ok().filter(|length| *length <= DIRECTORY_BYTES_MAX);
+        decompressor::decompress(packed, &[], length.ok_or(malformed(TOO_LONG))?, &mut templates)?;
+    }
+    Ok((first, templates))
 }
 
 #[cfg(any(test, feature = "checked"))]
@@ -240,7 +318,8 @@ impl Directory<Box<[u8]>> {
             Ok(Column { path, kind, count, grouped, encoding: unread.encoding(column)? })
         };
         let columns = unread.columns.iter().map(whole).collect::<Result<_, DecodeError>>()?;
-        let Directory { events, bytes, frames, instants, arrivals, paths, lists, shapes, .. } = unread;
+        let Directory { events, bytes, frames, instants, arrivals, paths, lists, shapes, .. } =
+            unread.directory;
         Ok(Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes })
     }
 }

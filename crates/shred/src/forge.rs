@@ -8,12 +8,17 @@ use crate::encoding::simple::Simple;
 use crate::error::DecodeError;
 use crate::frame::FrameWriter;
 
-/// What a directory holds, unpacked.
+/// What a directory holds, unpacked: how many bytes are read first, these, and those of templates.
 ///
 /// # Errors
 /// See [`DecodeError`].
 pub fn unpacked(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    directory::unpack(directory)
+    let (first, late) = directory::unpacked(directory)?;
+    let mut unpacked = Vec::new();
+    put(&mut unpacked, first.len() as u64);
+    unpacked.extend(first);
+    unpacked.extend(late);
+    Ok(unpacked)
 }
 
 /// A directory that says what `unpacked` says, but for the lengths and checksums of the frames, which are those of `frames`. So what
@@ -22,6 +27,10 @@ pub fn unpacked(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
 /// Gives nothing where `unpacked` ends before the frames are told.
 pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
     let mut reader = Reader(unpacked);
+    let length = reader.number().ok()?;
+    // Where there is less, all of it is read first.
+    let (first, late) = reader.0.split_at(reader.0.len().min(usize::try_from(length).ok()?));
+    reader.0 = first;
     let mut out = Vec::new();
     // Events, bytes of documents, frames.
     for _ in 0..2 {
@@ -45,7 +54,7 @@ pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
         }
     }
     out.extend(reader.0);
-    directory::pack(&out, &mut FrameWriter::new().ok()?).ok()
+    directory::pack(&out, late, &mut FrameWriter::new().ok()?).ok()
 }
 
 /// A directory in which each value of the first dictionary is its first entry, as if the events that had the others were forgotten, and their texts were not.

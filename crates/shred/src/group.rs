@@ -61,9 +61,8 @@ impl Group {
 
     /// The approximate memory in use, in bytes, including data that is built when columns are read.
     pub fn held_bytes(&self) -> usize {
-        let Directory { frames, paths, columns, lists, shapes, .. } = &self.directory;
-        let columns: usize =
-            columns.iter().map(|column| size_of_val(column) + column.encoding.held_bytes()).sum();
+        let Directory { frames, paths, columns, lists, shapes, .. } = &*self.directory;
+        let columns = size_of_val(columns.as_slice()) + self.directory.template_bytes();
         let by_code: usize =
             self.by_code.iter().map(|shapes| size_of_val(shapes) + 4 * shapes.capacity()).sum();
         let census =
@@ -150,7 +149,7 @@ impl Group {
 
     /// The frames that hold the events' instants and arrival numbers.
     pub fn frames_of_times(&self) -> impl Iterator<Item = u32> {
-        let Directory { instants, arrivals, .. } = &self.directory;
+        let Directory { instants, arrivals, .. } = &*self.directory;
         [&instants.multiples, arrivals].into_iter().filter_map(Ints::part).map(|part| part.frame)
     }
 

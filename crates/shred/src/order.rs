@@ -131,11 +131,10 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
     if count > TOKENS_MAX.saturating_sub(tokens.len()) || count == 0 {
         return Err(malformed("shapes of too many keys"));
     }
-    let start = tokens.len();
-    tokens.resize(start + count, Token::Close);
+    tokens.reserve(count);
     let mut path = 0i64;
     let mut open = 0usize;
-    for (index, token) in tokens.iter_mut().skip(start).enumerate() {
+    for index in 0..count {
         let number = reader.number()?;
         let (step, kind) = (number / KINDS, number % KINDS);
         path = path.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
@@ -144,7 +143,7 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
             return Err(malformed("a shape with an unknown path, or with something after its end"));
         }
         let path = path as u32;
-        *token = match kind {
+        tokens.push(match kind {
             // What is inside what is read by calls within calls.
             0 if open > PATH_DEPTH_MAX => return Err(malformed("a shape of objects that are too deep")),
             0 => {
@@ -156,7 +155,7 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
                 Token::Close
             }
             kind => Token::Leaf(path, Leaf::ALL[kind as usize - 1]),
-        };
+        });
     }
     if open != 0 {
         return Err(malformed("a shape that does not end"));

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use tamias_query::{Arrivals, 
-    Block, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, SourceError, Times,
+use tamias_query::{
+    Arrivals, Block, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, SourceError, Times,
 };
 use tamias_store::{BlockId, Expected, Key, OwnedTimes, Parts};
 
@@ -81,7 +81,9 @@ impl Block for TextBlock {
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         match self.block.times() {
-            Ok(times) => Ok(Some(Times { instants: times.instants, arrivals: Arrivals::Each(times.arrivals) })),
+            Ok(times) => {
+                Ok(Some(Times { instants: times.instants, arrivals: Arrivals::Each(times.arrivals) }))
+            }
             Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
         }
     }

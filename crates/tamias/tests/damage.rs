@@ -22,7 +22,7 @@ fn damaged(folder: &Path, segments: Layout) -> Store {
     let file = first.file.unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     let at = match segments {
-        Layout::Columns => bytes.windows(4).position(|four| four == b"TSH1").unwrap() + 12,
+        Layout::Columns => bytes.windows(4).position(|four| four == b"TSH2").unwrap() + 12,
         _ => bytes.windows(6).position(|six| six == br#""N":10"#).unwrap() + 5,
     };
     bytes[at] ^= 1;
@@ -134,7 +134,7 @@ fn what_is_left_of_a_damaged_block_is_neither_passed_over_nor_counted_unseen() {
     let first = segments.find(|path| name(path) != name(whole.file.as_ref().unwrap())).unwrap();
     let bytes = std::fs::read(&first).unwrap();
     let mut sound = bytes.clone();
-    sound[bytes.windows(4).position(|four| four == b"TSH1").unwrap() + 12] ^= 1;
+    sound[bytes.windows(4).position(|four| four == b"TSH2").unwrap() + 12] ^= 1;
     std::fs::write(&first, sound).unwrap();
     let options = Options { background: false, ..Options::default() };
     let store = Store::open_with(folder.path(), options.clone()).unwrap();

@@ -106,15 +106,17 @@ fn a_large_block_in_columns_gives_its_documents() {
     let lines = String::from_utf8(zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
     let events: Vec<(u64, String)> = (0..).zip(lines.lines().map(str::to_owned)).collect();
     assert_eq!(events.len(), 3000);
-    for options in [Options::default(), plain()] {
-        let store = Store::open_read_only_with(fixtures().join("v2-columns/large"), options).unwrap();
-        check_answers(&store, &events);
+    for version in ["v2-columns", "v2-columns2"] {
+        for options in [Options::default(), plain()] {
+            let store = Store::open_read_only_with(fixtures().join(version).join("large"), options).unwrap();
+            check_answers(&store, &events);
+        }
     }
 }
 
 #[test]
 fn a_clean_store_of_each_version_opens() {
-    VERSIONS.into_iter().for_each(clean);
+    VERSIONS.into_iter().chain(["v2-columns2"]).for_each(clean);
 }
 
 fn clean(version: &str) {

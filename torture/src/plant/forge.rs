@@ -15,7 +15,7 @@ pub(super) fn without_last_segment(bytes: &[u8]) -> Option<Vec<u8>> {
         let (_, _, segments) = sections.iter_mut().find(|(name, ..)| name == b"segments")?;
         let rest = segments.len().checked_sub(SEGMENT_BYTES).filter(|rest| *rest > 0)?;
         let number = segments.split_off(rest).first_chunk::<8>().copied()?;
-        for (_, _, columns) in sections.iter_mut().filter(|(name, ..)| name == b"columns\0") {
+        for (_, _, columns) in sections.iter_mut().filter(|(name, ..)| name.starts_with(b"columns")) {
             let entries = columns.chunks_exact(COLUMNS_BYTES).filter(|entry| !entry.starts_with(&number));
             *columns = entries.collect::<Vec<_>>().concat();
         }

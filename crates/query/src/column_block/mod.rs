@@ -487,7 +487,9 @@ impl ColumnBlock {
         if let Some(known) = self.known_lengths(path) {
             return Ok(Some(known));
         }
-        let Some(lengths) = self.read_once(|reader| reader.lengths_at(&keys_of(path)))? else { return Ok(None) };
+        let Some(lengths) = self.read_once(|reader| reader.lengths_at(&keys_of(path)))? else {
+            return Ok(None);
+        };
         let counted = piece_column::numbers_of(&lengths, |rows| self.texts_at(path, rows))?;
         Ok(counted.map(|counted| self.decoded.keep_lengths(path, counted, self.turn)))
     }

@@ -166,10 +166,10 @@ impl Block for Events {
         self.ends.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        Times { instants: &self.instants, arrivals: Arrivals::Each(&self.instants) }.range()
+        Times { instants: &self.instants, arrivals: crate::Arrivals::Each(&self.instants) }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &self.instants, arrivals: Arrivals::Each(&self.instants) }))
+        Ok(Some(Times { instants: &self.instants, arrivals: crate::Arrivals::Each(&self.instants) }))
     }
     fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
         Ok(Some(stored::Documents { bytes: &self.documents, ends: &self.ends }))

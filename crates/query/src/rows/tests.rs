@@ -33,10 +33,10 @@ impl Block for Documents {
         self.numbers.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        Times { instants: &self.numbers, arrivals: Arrivals::Each(&self.numbers) }.range()
+        Times { instants: &self.numbers, arrivals: crate::Arrivals::Each(&self.numbers) }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &self.numbers, arrivals: Arrivals::Each(&self.numbers) }))
+        Ok(Some(Times { instants: &self.numbers, arrivals: crate::Arrivals::Each(&self.numbers) }))
     }
     fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
         Ok(Some(stored::Documents { bytes: &self.bytes, ends: &self.ends }))

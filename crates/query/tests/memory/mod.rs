@@ -147,10 +147,10 @@ impl Block for MemoryBlock {
         self.ends.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        Times { instants: &self.instants, arrivals: Arrivals::Each(&self.arrivals) }.range()
+        Times { instants: &self.instants, arrivals: tamias_query::Arrivals::Each(&self.arrivals) }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &self.instants, arrivals: Arrivals::Each(&self.arrivals) }))
+        Ok(Some(Times { instants: &self.instants, arrivals: tamias_query::Arrivals::Each(&self.arrivals) }))
     }
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))

@@ -40,6 +40,9 @@ pub(crate) struct Templates {
 
 const OTHER_USES: DecodeError = malformed("a template that is not used as often as it says");
 
+/// How often a template may refer to a text that is a template itself, and so on.
+pub(crate) const REFERENCE_DEPTH_MAX: usize = 64;
+
 /// A template has at most so many holes.
 pub(crate) const HOLES_MAX: usize = 256;
 

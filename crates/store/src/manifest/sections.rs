@@ -25,8 +25,10 @@ const SEGMENTS: [u8; 8] = *b"segments";
 const SOURCES: [u8; 8] = *b"sources\0";
 const LOST: [u8; 8] = *b"lost\0\0\0\0";
 const RETIRED: [u8; 8] = *b"retired\0";
-/// Only there where a segment has blocks in columns: who does not know them must not use the store.
-const COLUMNS: [u8; 8] = *b"columns\0";
+/// Only there where a segment has blocks in columns: who does not know them must not use the store. Columns of the first version may be among them, and of the second.
+const COLUMNS: [u8; 8] = *b"columns2";
+/// The same where all of them are of the first version: only programs of before write it.
+const COLUMNS_1: [u8; 8] = *b"columns\0";
 
 /// Only there where events are deleted that a segment still holds: who does not know that must not use the store.
 const DELETED: [u8; 8] = *b"deleted\0";
@@ -178,7 +180,9 @@ fn take_known(
         }
         LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
-        COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
+        // There is one or the other.
+        COLUMNS | COLUMNS_1 if !columns.is_empty() => return None,
+        COLUMNS | COLUMNS_1 => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
         DELETED => manifest.deleted = decode_deleted(&mut at)?,
         ERASING => manifest.erasing = Some(decode_erasing(&mut at)?),
         BEYOND => manifest.beyond = take_names(&mut at)?,

@@ -1,0 +1,137 @@
+//! The encodings by template of a directory: most of its bytes, and unpacked once one of them is needed.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::bytes::Reader;
+use crate::column::Needs;
+use crate::decompressor;
+use crate::encoding::templates::{self, Hole, REFERENCE_DEPTH_MAX, Told};
+use crate::error::{DecodeError, malformed};
+use crate::frame::FrameInfo;
+
+/// The encodings by template of all columns, one after another, as they were written.
+#[derive(Debug)]
+pub(crate) struct LateTemplates {
+    stored: Stored,
+    /// How many bytes they have unpacked.
+    length: usize,
+    columns: Vec<Late>,
+    /// What all columns need beside them.
+    beside: Needs,
+    unpacked: OnceLock<Result<Vec<u8>, DecodeError>>,
+}
+
+#[derive(Debug)]
+enum Stored {
+    Packed(Box<[u8]>),
+    /// As directories of the first version have them: each with its column.
+    Plain(Box<[u8]>),
+}
+
+/// A column by template.
+#[derive(Debug)]
+struct Late {
+    number: usize,
+    /// How many values it has.
+    count: usize,
+    range: Range<usize>,
+}
+
+/// The encodings while a directory is read.
+#[derive(Default)]
+pub(crate) struct Reading {
+    columns: Vec<Late>,
+    /// How many bytes those so far have.
+    bytes: usize,
+}
+
+impl Reading {
+    /// Takes note of the next encoding, of so many bytes: where it stands.
+    pub(crate) fn add(&mut self, number: usize, count: usize, bytes: usize) -> Range<usize> {
+        let range = self.bytes..self.bytes + bytes;
+        self.bytes = range.end;
+        self.columns.push(Late { number, count, range: range.clone() });
+        range
+    }
+
+    /// How many bytes the encodings have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// All of them, as they are packed.
+    pub(crate) fn packed(self, packed: &[u8], beside: Needs) -> LateTemplates {
+        self.stored(Stored::Packed(packed.into()), beside)
+    }
+
+    /// All of them, as they are.
+    pub(crate) fn plain(self, plain: Vec<u8>, beside: Needs) -> LateTemplates {
+        self.stored(Stored::Plain(plain.into()), beside)
+    }
+
+    fn stored(self, stored: Stored, beside: Needs) -> LateTemplates {
+        let Reading { columns, bytes } = self;
+        LateTemplates { stored, length: bytes, columns, beside, unpacked: OnceLock::new() }
+    }
+}
+
+impl LateTemplates {
+    /// What they take in memory, in bytes, unpacked as well.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let (Stored::Packed(stored) | Stored::Plain(stored)) = &self.stored;
+        stored.len() + self.length + size_of_val(self.columns.as_slice())
+    }
+
+    /// The bytes of one of them. The first time, all are unpacked and gone over: what is read of any of them has to be within the limits of the group.
+    pub(crate) fn get(&self, range: &Range<usize>, frames: &[FrameInfo]) -> Result<&[u8], DecodeError> {
+        let unpacked = self.unpacked.get_or_init(|| self.unpack(frames)).as_ref().map_err(|error| *error)?;
+        Ok(unpacked.get(range.clone()).unwrap_or_default())
+    }
+
+    fn unpack(&self, frames: &[FrameInfo]) -> Result<Vec<u8>, DecodeError> {
+        let mut unpacked = Vec::new();
+        match &self.stored {
+            // Nothing is packed where there is nothing.
+            Stored::Packed(packed) if packed.is_empty() && self.length == 0 => {}
+            Stored::Packed(packed) => decompressor::decompress(packed, &[], self.length, &mut unpacked)?,
+            Stored::Plain(plain) => unpacked.extend_from_slice(plain),
+        }
+        let mut needs = self.beside;
+        // How often references lead on from each of these columns.
+        let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let mut reader = Reader(unpacked.get(column.range.clone()).unwrap_or_default());
+            let mut level = 0;
+            let level_of = |number: usize| {
+                let known = self.columns.binary_search_by_key(&number, |column| column.number);
+                known.ok().and_then(|place| levels.get(place)).copied().unwrap_or_default()
+            };
+            let codes = templates::walk(&mut reader, column.count, frames, |told| {
+                match told {
+                    Told::Hole { hole: Hole::Reference(other), .. } => {
+                        let other = other as usize;
+                        if other >= column.number {
+                            return Err(malformed("a reference to a later column"));
+                        }
+                        level = level.max(level_of(other) + 1);
+                    }
+                    Told::Hole { hole: Hole::Own(own), uses, .. } => {
+                        own.each_part(&mut |part| needs.part(part));
+                        needs.own_holes = needs.own_holes.saturating_add(uses);
+                    }
+                    Told::Template { .. } | Told::Tail(_) => {}
+                }
+                Ok(())
+            })?;
+            reader.end()?;
+            if level > REFERENCE_DEPTH_MAX {
+                return Err(malformed("references to references to references"));
+            }
+            levels.push(level);
+            needs.ints([&codes]);
+        }
+        needs.are_met_by(frames)?;
+        Ok(unpacked)
+    }
+}

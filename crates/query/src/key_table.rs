@@ -8,14 +8,16 @@ mod packed;
 mod pairs;
 mod slots;
 mod spelling;
+mod texts;
 mod together;
 
 pub(crate) use found::Found;
 pub(crate) use packed::{dashed, hexadecimal};
 pub(crate) use pairs::{Pairs, TOGETHER};
 pub(crate) use spelling::Spelling;
+pub(crate) use texts::TextPlace;
 
-use crate::allocated::{Pages, vec_bytes};
+use crate::allocated::Pages;
 use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
 use crate::value::{Value, canonical, write_json};
@@ -25,6 +27,7 @@ use rust_decimal::Decimal;
 use slots::Slots;
 use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
+use texts::Texts;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
 #[derive(Clone, Default)]
@@ -33,7 +36,7 @@ pub(crate) struct KeyTable {
     /// In the order in which they were added: of those of a key its canonical text is the first, if it has one.
     entries: Pages<Entry>,
     /// The spellings and the canonical texts of the keys that are not packed.
-    text: Vec<u8>,
+    texts: Texts,
     hasher: RandomState,
     /// How many numbers were given.
     len: u32,
@@ -62,9 +65,9 @@ struct Entry {
 impl Entry {
     /// Where its text begins, and how long it is, if it is not packed.
     #[inline]
-    fn place(&self) -> (usize, usize) {
+    fn place(&self) -> (TextPlace, usize) {
         let bits = u128::from_ne_bytes(self.bits);
-        (bits as u64 as usize, (bits >> 64) as usize)
+        (TextPlace::of_bits(bits as u64), (bits >> 64) as usize)
     }
 }
 
@@ -247,14 +250,11 @@ impl KeyTable {
     fn insert(&mut self, hash: u32, Sought { text, packed, zeros, owner }: &Sought<'_>, number: u32) {
         self.slots.insert(hash, self.entries.len() as u32);
         let bits = match packed.form {
-            Form::TEXT => self.text.len() as u128 | (text.len() as u128) << 64,
+            Form::TEXT => u128::from(self.texts.push(text).to_bits()) | (text.len() as u128) << 64,
             _ => packed.bits,
         };
         let (bits, form, zeros) = (bits.to_ne_bytes(), packed.form, *zeros);
         self.entries.push(Entry { bits, owner: *owner, number, form, zeros });
-        if packed.form == Form::TEXT {
-            self.text.extend_from_slice(text);
-        }
     }
 
     /// The spelling that was new last.
@@ -264,15 +264,15 @@ impl KeyTable {
 
     /// Where the text of a spelling begins, if it is not packed.
     #[inline]
-    pub(crate) fn text_begin(&self, Kept(place): Kept) -> usize {
+    pub(crate) fn text_begin(&self, Kept(place): Kept) -> TextPlace {
         let entry = self.entries.get(place.get() as usize - 1);
-        entry.filter(|entry| entry.form == Form::TEXT).map_or(0, |entry| entry.place().0)
+        entry.filter(|entry| entry.form == Form::TEXT).map_or(TextPlace::default(), |entry| entry.place().0)
     }
 
     /// The byte of its texts at a place; 0 where there is none.
     #[inline]
-    pub(crate) fn byte_at(&self, place: usize) -> u8 {
-        self.text.get(place).copied().unwrap_or_default()
+    pub(crate) fn byte_at(&self, place: TextPlace) -> u8 {
+        self.texts.byte(place)
     }
 
     /// The text of a spelling.
@@ -291,12 +291,8 @@ impl KeyTable {
     /// The text of an entry that is not packed.
     #[inline]
     fn text_of(&self, entry: &Entry) -> &[u8] {
-        self.text_at(entry.place())
-    }
-
-    #[inline]
-    fn text_at(&self, (start, length): (usize, usize)) -> &[u8] {
-        self.text.get(start..start.saturating_add(length)).unwrap_or_default()
+        let (place, length) = entry.place();
+        self.texts.get(place, length)
     }
 
     /// What an entry of this table is for another one.
@@ -322,13 +318,13 @@ impl KeyTable {
 
     /// What it holds once it is closed, in bytes.
     pub(crate) fn closed_bytes(&self) -> usize {
-        self.entries.bytes() + self.text.capacity()
+        self.entries.bytes() + self.texts.held_bytes()
     }
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         let wholes = self.wholes.capacity() * size_of::<u32>();
-        self.slots.bytes() + self.entries.bytes() + vec_bytes(&self.text) + wholes
+        self.slots.bytes() + self.entries.bytes() + self.texts.bytes() + wholes
     }
 }
 

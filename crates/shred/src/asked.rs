@@ -5,7 +5,6 @@ use crate::pieces::{PlacedColumn, PlacedHole, PlacedTemplate, PlacedTemplates, T
 use crate::spans::Spans;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// What is asked of texts: what it comes to for pieces, and for the text that they make.
 pub(crate) trait Question {
@@ -65,7 +64,7 @@ pub(crate) enum Answers<'p, A> {
 
 impl<A: Copy> Answers<'_, A> {
     #[inline(always)]
-    fn get(&self, place: usize) -> Option<A> {
+    pub(crate) fn get(&self, place: usize) -> Option<A> {
         match self {
             Answers::All(answer) => Some(*answer),
             Answers::Each(answers) => answers.get(place).copied(),
@@ -80,21 +79,20 @@ struct Told<'p, Q: Question> {
     all: Q::Answer,
     /// What holes of their own come to, each in the order of the texts.
     own: Vec<Answers<'p, Q::Answer>>,
-    /// Other holes, which come to something else in each text.
-    others: Vec<Other>,
+    /// Other holes, which come to something else in each text, by their columns.
+    others: Vec<usize>,
     /// The same of holes that meet literals.
     meetings: Vec<(usize, &'p Spans<'static>, Q::Meeting)>,
 }
 
-/// A hole that a value of another column fills.
-struct Other {
-    column: usize,
-    /// Where the answers of that column begin, and the cursor that serves it, once these are known.
-    start: usize,
-    cursor: usize,
-    /// Its number among the columns that are gone over, if it is one.
-    open: Option<usize>,
-}
+/// So many other holes of a text are joined at once, and cursors moved on, though most texts have fewer: where a loop ends that goes round once for most of them is foretold.
+const TOGETHER: usize = 4;
+
+/// Where the answers for a column begin, and the cursor that serves it.
+type Place = (usize, usize);
+
+/// How far a cursor moves on.
+type Move = (u32, u32);
 
 impl TextPieces {
     /// What is asked of the text of each row: none where it has none.
@@ -127,32 +125,29 @@ impl TextPieces {
         }
         let is_read = parts_of(root, &told);
         let moving = Moving::of(&self.ways, &is_read);
-        let (starts, answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
+        let (starts, mut answers) = one_after_another(answers, &self.columns, &is_read, Q::EMPTY);
         let is_open = |column: &usize| told[*column].is_some() && moving.is_read(*column);
         let gone_over: Vec<usize> = (0..told.len()).filter(is_open).collect();
-        for other in told.iter_mut().flatten().flatten().flat_map(|told| &mut told.others) {
-            (other.start, other.cursor) = (starts[other.column], moving.with[other.column]);
-            other.open = gone_over.binary_search(&other.column).ok();
-        }
         let open = Open::all(&gone_over, &self.columns, &told, &starts, &moving);
-        let ways = AskedWays::of(&self.ways, &open, &moving);
-        let mut asking = Asking::of(question, &open, answers, self);
+        // The last one has the texts that are asked about; what the others come to is put down for it.
+        let Some((texts, others)) = open.split_last() else { return Vec::new() };
+        let ways: Vec<AskedWay> = self.ways.iter().map(|way| AskedWay::of(way, others, &moving)).collect();
+        let mut asking = Asking::of(question, others, self);
+        // The first value that the event has of each column; and such that stay.
+        let mut cursors = vec![0; self.columns.len() + TOGETHER];
+        let (cursors, answers) = (cursors.as_mut_slice(), answers.as_mut_slice());
         let mut results = Vec::with_capacity(self.codes.len());
-        let (first, cursor) = (starts[root], moving.with[root]);
-        for code in &self.codes {
-            let Some(way) = ways.by_code.get(usize::from(*code)) else { continue };
-            let steps = ways.steps.get(way.steps.clone()).unwrap_or_default();
-            let (asked, moves) = steps.split_at(way.asked.min(steps.len()));
-            asking.event += 1;
-            for (open_column, count) in asked {
-                asking.answer(*open_column, *count);
+        for (event, code) in (1..).zip(&self.codes) {
+            let Some(way) = ways.get(usize::from(*code)) else { continue };
+            let at = At { event, cursors };
+            for (number, count) in &way.asked {
+                asking.answer(*number, *count, at, answers);
             }
-            let first = first + asking.cursors[cursor];
-            let answer = |nth: u32| asking.answers.get(first + nth as usize).copied();
-            results.push(tell(way.text.and_then(answer)));
-            for (column, count) in moves {
-                asking.cursors[*column] += count;
-            }
+            results.push(tell(way.text.map(|nth| {
+                let text = at.place((nth as usize, texts.cursor));
+                asking.of_text(texts, text, at, answers)
+            })));
+            way.moves.fold((), |(), (cursor, count)| cursors[cursor as usize] += count);
         }
         results
     }
@@ -183,11 +178,25 @@ struct Open<'p, 't, Q: Question> {
     column: usize,
     /// For each text its template, and how many texts before it have the same.
     texts: &'p [(u32, u32)],
-    told: &'t [Told<'p, Q>],
+    by_template: Vec<OpenTemplate<'p, 't, Q>>,
     /// Where its answers begin, and the cursor that serves it.
     start: usize,
     cursor: usize,
     moving: &'t Moving,
+}
+
+/// A template of texts that are gone over.
+struct OpenTemplate<'p, 't, Q: Question> {
+    all: Q::Answer,
+    others: Together<Place>,
+    /// What else has a part in its texts, which most have not.
+    rest: Option<Rest<'p, 't, Q>>,
+}
+
+struct Rest<'p, 't, Q: Question> {
+    told: &'t Told<'p, Q>,
+    /// Other holes whose columns are gone over themselves: the number among these, and the place.
+    open: Vec<(usize, Place)>,
 }
 
 impl<'p, 't, Q: Question> Open<'p, 't, Q> {
@@ -202,12 +211,57 @@ impl<'p, 't, Q: Question> Open<'p, 't, Q> {
         let of_column = |column: &usize| match (&columns[*column], &told[*column]) {
             (PlacedColumn::Templates(templates), Some(told)) => {
                 let (column, start, cursor) = (*column, starts[*column], moving.with[*column]);
-                Some(Open { column, texts: &templates.texts, told, start, cursor, moving })
+                let texts = templates.texts.as_slice();
+                let by_template = Vec::with_capacity(told.len());
+                let mut open = Open { column, texts, by_template, start, cursor, moving };
+                told.iter().for_each(|told| open.add(told, gone_over, starts));
+                Some(open)
             }
             // Only texts by template are gone over.
             _ => None,
         };
         gone_over.iter().filter_map(of_column).collect()
+    }
+
+    fn add(&mut self, told: &'t Told<'p, Q>, gone_over: &[usize], starts: &[usize]) {
+        let place = |column: &usize| (starts[*column], self.moving.with[*column]);
+        let (mut plain, mut open) = (Vec::with_capacity(told.others.len()), Vec::new());
+        for column in &told.others {
+            match gone_over.binary_search(column) {
+                Ok(number) => open.push((number, place(column))),
+                Err(_) => plain.push(place(column)),
+            }
+        }
+        let has_rest = !open.is_empty() || !told.own.is_empty() || !told.meetings.is_empty();
+        let rest = has_rest.then_some(Rest { told, open });
+        // A cursor that stays, at the answer behind all, which adds nothing.
+        let nothing = (starts.last().copied().unwrap_or_default(), self.moving.with.len());
+        let others = Together::of(&plain, |_| nothing);
+        self.by_template.push(OpenTemplate { all: told.all, others, rest });
+    }
+}
+
+/// The first ones, and all others, some at a time, with such behind them that come to nothing. Most have the first ones only.
+struct Together<T> {
+    first: [T; TOGETHER],
+    others: Vec<[T; TOGETHER]>,
+}
+
+impl<T: Copy> Together<T> {
+    fn of(all: &[T], nothing: impl Fn(usize) -> T) -> Together<T> {
+        let some =
+            |some: &[T]| std::array::from_fn(|nth| some.get(nth).copied().unwrap_or_else(|| nothing(nth)));
+        let (first, others) = all.split_at(all.len().min(TOGETHER));
+        Together { first: some(first), others: others.chunks(TOGETHER).map(some).collect() }
+    }
+
+    #[inline(always)]
+    fn fold<A>(&self, start: A, mut join: impl FnMut(A, T) -> A) -> A {
+        let mut all = self.first.iter().fold(start, |all, one| join(all, *one));
+        if !self.others.is_empty() {
+            all = self.others.as_flattened().iter().fold(all, |all, one| join(all, *one));
+        }
+        all
     }
 }
 
@@ -215,60 +269,96 @@ impl<'p, 't, Q: Question> Open<'p, 't, Q> {
 struct Asking<'a, 'p, 't, Q: Question> {
     question: &'a Q,
     open: &'a [Open<'p, 't, Q>],
-    /// Which is the first value that the event has of each column.
-    cursors: Vec<usize>,
-    answers: Vec<Q::Answer>,
-    /// Which event it is, counted from 1, and of each column that is gone over in which one its next texts were told last.
-    event: usize,
+    /// Of each column that is gone over in which event its next texts were told last, counted from 1.
     told_in: Vec<usize>,
     /// So many texts may still be told for events that have none of their own. Each is a part of what its event shows, so documents have as many bytes at least.
     left: usize,
 }
 
+/// An event, and the first value that it has of each column.
+#[derive(Clone, Copy)]
+struct At<'c> {
+    event: usize,
+    cursors: &'c [u32],
+}
+
+impl At<'_> {
+    /// Where the answer for what the event has stands.
+    #[inline(always)]
+    fn place(self, (start, cursor): Place) -> usize {
+        start + self.cursors[cursor] as usize
+    }
+}
+
 impl<'a, 'p, 't, Q: Question> Asking<'a, 'p, 't, Q> {
-    fn of(
-        question: &'a Q,
-        open: &'a [Open<'p, 't, Q>],
-        answers: Vec<Q::Answer>,
-        pieces: &TextPieces,
-    ) -> Asking<'a, 'p, 't, Q> {
-        let (cursors, told_in) = (vec![0; pieces.columns.len()], vec![0; open.len()]);
-        Asking { question, open, cursors, answers, event: 0, told_in, left: pieces.bytes_max }
+    fn of(question: &'a Q, open: &'a [Open<'p, 't, Q>], pieces: &TextPieces) -> Asking<'a, 'p, 't, Q> {
+        Asking { question, open, told_in: vec![0; open.len()], left: pieces.bytes_max }
     }
 
-    /// Tells what the next texts of a column come to, with what the event has in others.
-    #[inline(always)]
-    fn answer(&mut self, place: usize, count: usize) {
-        let (question, open) = (self.question, &self.open[place]);
-        let from = self.cursors[open.cursor];
-        let texts = open.texts.get(from..from + count).unwrap_or_default();
-        for (at, (template, nth)) in (open.start + from..).zip(texts) {
-            let Some(told) = open.told.get(*template as usize) else { continue };
-            let mut answer = told.with_own(question, *nth);
-            for other in &told.others {
-                if let Some(place) = other.open
-                    && self.told_in[place] != self.event
-                {
-                    self.answer_ahead(place);
-                }
-                answer = question.join(answer, self.answers[other.start + self.cursors[other.cursor]]);
+    /// Tells what the next texts of a column come to. The lists come beside it, so that where they lie is not read again after each answer that is written.
+    fn answer(&mut self, number: usize, count: usize, at: At<'_>, answers: &mut [Q::Answer]) {
+        let open = &self.open[number];
+        let from = at.place((0, open.cursor));
+        for text in from..from + count {
+            let answer = self.of_text(open, text, at, answers);
+            if let Some(own) = answers.get_mut(open.start + text) {
+                *own = answer;
             }
-            for (other, values, meeting) in &told.meetings {
-                let mut buffer: number::Buffer = [0; _];
-                let text = values.text(self.cursors[open.moving.with[*other]], &mut buffer);
-                answer = question.join(answer, question.of_meeting(meeting, text));
-            }
-            self.answers[at] = answer;
         }
-        self.told_in[place] = self.event;
+        self.told_in[number] = at.event;
+    }
+
+    /// What a text comes to, with what the event has in others.
+    #[inline(always)]
+    fn of_text(
+        &mut self,
+        open: &Open<'p, 't, Q>,
+        text: usize,
+        at: At<'_>,
+        answers: &mut [Q::Answer],
+    ) -> Q::Answer {
+        let question = self.question;
+        let Some((template, nth)) = open.texts.get(text) else { return Q::EMPTY };
+        let Some(template) = open.by_template.get(*template as usize) else { return Q::EMPTY };
+        let join = |answer, other| question.join(answer, answers[at.place(other)]);
+        let mut answer = template.others.fold(template.all, join);
+        if let Some(rest) = &template.rest {
+            answer = question.join(answer, self.answer_rest(open, (rest, *nth), at, answers));
+        }
+        answer
+    }
+
+    /// Tells what else there is in a text, of which so many come before among those of its template.
+    #[inline(never)]
+    fn answer_rest(
+        &mut self,
+        open: &Open<'p, 't, Q>,
+        (rest, nth): (&Rest<'p, 't, Q>, u32),
+        at: At<'_>,
+        answers: &mut [Q::Answer],
+    ) -> Q::Answer {
+        let question = self.question;
+        let mut answer = rest.told.own_of(question, nth, Q::EMPTY);
+        for (number, other) in &rest.open {
+            if self.told_in[*number] != at.event {
+                self.answer_ahead(*number, at, answers);
+            }
+            answer = question.join(answer, answers[at.place(*other)]);
+        }
+        for (other, values, meeting) in &rest.told.meetings {
+            let mut buffer: number::Buffer = [0; _];
+            let text = values.text(at.place((0, open.moving.with[*other])), &mut buffer);
+            answer = question.join(answer, question.of_meeting(meeting, text));
+        }
+        answer
     }
 
     /// The event has no text of the column, but shows the next one, with what it has itself in others. Columns refer to those before them, so it comes to an end.
     #[cold]
-    fn answer_ahead(&mut self, place: usize) {
+    fn answer_ahead(&mut self, number: usize, at: At<'_>, answers: &mut [Q::Answer]) {
         if let Some(left) = self.left.checked_sub(1) {
             self.left = left;
-            self.answer(place, 1);
+            self.answer(number, 1, at, answers);
         }
     }
 }
@@ -284,29 +374,23 @@ fn parts_of<Q: Question>(last: usize, told: &[Option<Vec<Told<'_, Q>>>]) -> Vec<
             continue;
         }
         for told in told.iter().flatten() {
-            told.others.iter().for_each(|other| is_part[other.column] = true);
+            told.others.iter().for_each(|other| is_part[*other] = true);
             told.meetings.iter().for_each(|(other, ..)| is_part[*other] = true);
         }
     }
     is_part
 }
 
-/// What a question needs to know of ways.
-struct AskedWays {
-    by_code: Vec<AskedWay>,
-    /// Of all of them, one after another: which of the columns that are gone over, and how many texts; then how far to move on in which column.
-    steps: Vec<(usize, usize)>,
-}
-
+/// What a question needs to know of a way.
 struct AskedWay {
-    steps: Range<usize>,
-    /// So many of them ask, the others move on.
-    asked: usize,
+    /// Which of the columns that are gone over for others, and how many texts.
+    asked: Vec<(usize, usize)>,
+    moves: Together<Move>,
     text: Option<u32>,
 }
 
-/// The answers for all values of the columns that are read, where those of each begin. Behind the last of a column stands that of a text without pieces: events after
-/// that have none.
+/// Where the answers for each column begin that is read, and those for all of its values. Behind the last of a column stands that of a text without pieces: events after
+/// that have none. So it does behind all.
 fn one_after_another<A: Copy>(
     answers: Vec<Answers<'_, A>>,
     columns: &[PlacedColumn],
@@ -328,22 +412,20 @@ fn one_after_another<A: Copy>(
         }
         all.resize(starts.last().map_or(0, |start| start + of.len() + 1), empty);
     }
+    starts.push(all.len());
+    all.push(empty);
     (starts, all)
 }
 
-impl AskedWays {
-    fn of<Q: Question>(ways: &[Way], open: &[Open<'_, '_, Q>], moving: &Moving) -> AskedWays {
-        let (mut by_code, mut steps) = (Vec::with_capacity(ways.len()), Vec::new());
-        for way in ways {
-            let moves = || way.moves.iter().map(|(column, count)| (*column as usize, *count as usize));
-            let from = steps.len();
-            let place = |column: usize| open.binary_search_by_key(&column, |open| open.column).ok();
-            steps.extend(moves().filter_map(|(column, count)| Some((place(column)?, count))));
-            let asked = steps.len() - from;
-            steps.extend(moves().filter(|(column, _)| moving.with.get(*column) == Some(column)));
-            by_code.push(AskedWay { steps: from..steps.len(), asked, text: way.text });
-        }
-        AskedWays { by_code, steps }
+impl AskedWay {
+    fn of<Q: Question>(way: &Way, open: &[Open<'_, '_, Q>], moving: &Moving) -> AskedWay {
+        let place = |column: u32| open.binary_search_by_key(&(column as usize), |open| open.column).ok();
+        let asked = way.moves.iter().filter_map(|(column, count)| Some((place(*column)?, *count as usize)));
+        let is_first = |(column, _): &&Move| moving.with.get(*column as usize) == Some(&(*column as usize));
+        let moves: Vec<Move> = way.moves.iter().filter(is_first).copied().collect();
+        // Each cursor that stays is read and written but once.
+        let moves = Together::of(&moves, |nth| ((moving.with.len() + nth) as u32, 0));
+        AskedWay { asked: asked.collect(), moves, text: way.text }
     }
 }
 
@@ -379,7 +461,7 @@ impl PlacedTemplates {
     /// What is asked of each text, where no other column has a part in it.
     fn by_template<'p, Q: Question>(&'p self, question: &Q, told: &[Told<'p, Q>]) -> Answers<'p, Q::Answer> {
         let of_text = |(template, nth): &(u32, u32)| {
-            told.get(*template as usize).map_or(Q::EMPTY, |told| told.with_own(question, *nth))
+            told.get(*template as usize).map_or(Q::EMPTY, |told| told.own_of(question, *nth, told.all))
         };
         match told {
             [told] if told.own.is_empty() => Answers::All(told.all),
@@ -389,13 +471,13 @@ impl PlacedTemplates {
 }
 
 impl<Q: Question> Told<'_, Q> {
-    /// What a text comes to by its template and the holes of its own, of which so many come before.
+    /// What a text comes to by the holes of its own, of which so many come before, and by what is known of it.
     #[inline(always)]
-    fn with_own(&self, question: &Q, nth: u32) -> Q::Answer {
+    fn own_of(&self, question: &Q, nth: u32, known: Q::Answer) -> Q::Answer {
         let of_hole = |answer, own: &Answers<'_, Q::Answer>| {
             question.join(answer, own.get(nth as usize).unwrap_or(Q::EMPTY))
         };
-        self.own.iter().fold(self.all, of_hole)
+        self.own.iter().fold(known, of_hole)
     }
 }
 
@@ -436,9 +518,7 @@ impl PlacedTemplate {
                 PlacedHole::Other(column) => {
                     match known.get(*column) {
                         Some(Answers::All(answer)) => told.all = question.join(told.all, *answer),
-                        Some(_) => {
-                            told.others.push(Other { column: *column, start: 0, cursor: 0, open: None })
-                        }
+                        Some(_) => told.others.push(*column),
                         None => {}
                     }
                     match columns.get(*column) {

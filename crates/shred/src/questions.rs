@@ -1,6 +1,7 @@
 //! How long texts by template are, and whether something stands in them: what their pieces tell of it.
 
 use crate::asked::{Answers, Hole, Meets, Question};
+use crate::encoding::fraction::{Decimals, Scales};
 use crate::error::DecodeError;
 use crate::group::GroupReader;
 use crate::number::{self, POWERS, Plain};
@@ -8,6 +9,7 @@ use crate::pieces::{PlacedTemplate, TextPieces};
 use crate::spans::{Mapped, Spans};
 use memchr::memmem;
 use std::convert::Infallible;
+use tamias_simd::numbers;
 
 /// How many characters a text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +17,8 @@ pub enum Length {
     /// There is no text.
     Nothing,
     /// So many.
-    Characters(u32),
-    /// Its pieces do not tell, as an escape may go from one to the next.
+    Characters(u16),
+    /// Its pieces do not tell, as an escape may go from one to the next, or it is very long.
     Untold,
 }
 
@@ -73,7 +75,7 @@ impl Within {
 impl TextPieces {
     /// How many characters the text of each row has. Takes time linear in the texts and the pieces of their templates.
     pub fn lengths(&self) -> Vec<Length> {
-        let length = |characters: Option<u32>| match characters {
+        let length = |characters: Option<u16>| match characters {
             None => Length::Nothing,
             Some(UNTOLD) => Length::Untold,
             Some(characters) => Length::Characters(characters),
@@ -92,17 +94,18 @@ impl TextPieces {
 impl<F: Fn(&[u8]) -> bool> Search<'_, F> {
     /// What the pieces of each text tell.
     fn of(&self, pieces: &TextPieces) -> Vec<Holds> {
-        let holds = |found: Option<u8>| match found {
-            None => Holds::Nothing,
-            Some(found) if found & found::FOREIGN != 0 => Holds::Untold,
-            Some(found) if found & found::SURE != 0 => Holds::Yes,
-            Some(found) if found & (found::HELD | found::PERHAPS) == 0 => Holds::No,
+        let holds = |found: u8| match found {
+            found if found & found::FOREIGN != 0 => Holds::Untold,
+            found if found & found::SURE != 0 => Holds::Yes,
+            found if found & (found::HELD | found::PERHAPS) == 0 => Holds::No,
             // A piece does not tell where in its text it stands.
-            Some(_) if self.wanted.within != Within::Anywhere => Holds::Untold,
-            Some(found) if found & (found::HELD | found::ESCAPED) == found::HELD => Holds::Yes,
-            Some(_) => Holds::Untold,
+            _ if self.wanted.within != Within::Anywhere => Holds::Untold,
+            found if found & (found::HELD | found::ESCAPED) == found::HELD => Holds::Yes,
+            _ => Holds::Untold,
         };
-        pieces.ask(self, holds)
+        // Looked up, since what a text comes to cannot be foretold.
+        let table: [Holds; found::ALL] = std::array::from_fn(|found| holds(found as u8));
+        pieces.ask(self, |found| found.map_or(Holds::Nothing, |found| table[usize::from(found) % found::ALL]))
     }
 }
 
@@ -136,13 +139,18 @@ impl GroupReader<'_> {
 /// How many characters texts have.
 pub(crate) struct Characters;
 
-/// Stands for the length of a text whose pieces do not tell it.
-const UNTOLD: u32 = u32::MAX;
+/// Stands for the length of a text whose pieces do not tell it, and of one that is longer.
+const UNTOLD: u16 = u16::MAX;
+
+/// So many characters, if that can be told.
+fn told(characters: usize) -> u16 {
+    u16::try_from(characters).unwrap_or(UNTOLD)
+}
 
 /// How many characters a piece has; untold where it may begin or end within an escape, or has half a surrogate pair.
-fn characters(text: &[u8]) -> u32 {
+fn characters(text: &[u8]) -> u16 {
     // Each character begins with a byte that continues no other.
-    let plain = |text: &[u8]| text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as u32;
+    let plain = |text: &[u8]| text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count();
     let (mut rest, mut count) = (text, 0);
     while let Some(at) = memchr::memchr(b'\\', rest) {
         let (before, escape) = rest.split_at(at);
@@ -155,36 +163,75 @@ fn characters(text: &[u8]) -> u32 {
         count += plain(before) + 1;
         rest = escape.get(length..).unwrap_or_default();
     }
-    count + plain(rest)
+    told(count + plain(rest))
 }
 
-impl Question for Characters {
-    type Answer = u32;
-    type Meeting = Infallible;
-    const EMPTY: u32 = 0;
-
-    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u32> {
-        let is_plain = values.is_plain();
-        if let Some(length) = values.one_length().filter(|_| is_plain) {
-            return Answers::All(length as u32);
+/// How long the texts of numbers are.
+fn digits_of(decimals: &Decimals) -> Answers<'static, u16> {
+    let Decimals { mantissas, scales } = decimals;
+    let scale = scales.max();
+    let of = |mantissa| Plain { mantissa, scale }.digits();
+    let one_by_one =
+        || (0..mantissas.len()).filter_map(|index| Some(decimals.plain(index)?.digits())).collect();
+    let (least, greatest) = match numbers::range(mantissas) {
+        Some(range) if range.0 >= 0 && !matches!(scales, Scales::Each(_)) => range,
+        _ => return Answers::Each(one_by_one()),
+    };
+    // Those of one scale are the longer, the greater they are: which powers of ten they reach tells how long.
+    let (shortest, longest) = (of(least), of(greatest));
+    let reached = POWERS.iter().filter_map(|power| i64::try_from(*power).ok());
+    let reached =
+        reached.filter(|power| (least + 1..=greatest).contains(power) && of(*power) > of(*power - 1));
+    let mut bounds = [i64::MAX; BOUNDS];
+    bounds.iter_mut().zip(reached).for_each(|(bound, reached)| *bound = reached);
+    match usize::from(longest - shortest) {
+        0 if let Scales::Fixed(_) = scales => return Answers::All(shortest),
+        0..=BOUNDS if greatest < i64::MAX => {}
+        _ => return Answers::Each(one_by_one()),
+    }
+    let length = |number| bounds.iter().fold(shortest, |length, bound| length + u16::from(number >= *bound));
+    let mut lengths = numbers::told(mantissas, length);
+    if let Scales::Trimmed(_) = scales {
+        for (index, (length, mantissa)) in lengths.iter_mut().zip(mantissas).enumerate() {
+            if mantissa % 10 == 0 {
+                *length = decimals.plain(index).map_or(0, Plain::digits);
+            }
         }
-        values.map(is_plain, |length| length as u32, characters, Plain::digits).into()
+    }
+    Answers::Each(lengths)
+}
+
+/// Numbers are compared with so many powers of ten.
+const BOUNDS: usize = 4;
+
+impl Question for Characters {
+    type Answer = u16;
+    type Meeting = Infallible;
+    const EMPTY: u16 = 0;
+
+    fn of_values<'v>(&self, values: &'v Spans<'_>) -> Answers<'v, u16> {
+        let is_plain = values.is_plain();
+        match (values.one_length(), values.numbers()) {
+            (Some(length), _) if is_plain => Answers::All(told(length)),
+            (_, Some(decimals)) => digits_of(decimals),
+            _ => values.map(is_plain, told, characters, Plain::digits).into(),
+        }
     }
 
     fn of_hole(&self, _: &Hole<'_>) -> Meets<Self> {
         Meets::Nothing
     }
 
-    fn of_meeting(&self, meeting: &Infallible, _: &[u8]) -> u32 {
+    fn of_meeting(&self, meeting: &Infallible, _: &[u8]) -> u16 {
         match *meeting {}
     }
 
-    fn of_literals(&self, template: &PlacedTemplate) -> u32 {
+    fn of_literals(&self, template: &PlacedTemplate) -> u16 {
         template.literals().fold(0, |sum, literal| self.join(sum, characters(literal)))
     }
 
     #[inline(always)]
-    fn join(&self, a: u32, b: u32) -> u32 {
+    fn join(&self, a: u16, b: u16) -> u16 {
         a.saturating_add(b)
     }
 }
@@ -212,6 +259,8 @@ mod found {
     pub(crate) const FOREIGN: u8 = 8;
     /// It stands where it has to.
     pub(crate) const SURE: u8 = 16;
+    /// There are so many combinations.
+    pub(crate) const ALL: usize = 32;
 }
 
 /// A text may begin in the middle of an escape, which is no longer than this.
@@ -421,24 +470,26 @@ impl<'v, A> From<Mapped<'v, A>> for Answers<'v, A> {
 
 impl Plain {
     /// How many characters its text has.
-    fn digits(self) -> u32 {
+    fn digits(self) -> u16 {
         let digits = decimal_digits(self.mantissa.unsigned_abs());
-        let scale = u32::from(self.scale).min(18);
-        let sign = u32::from(self.mantissa < 0);
+        let scale = u16::from(self.scale).min(18);
+        let sign = u16::from(self.mantissa < 0);
         sign + if scale == 0 { digits } else { digits.max(scale + 1) + 1 }
     }
 }
 
 /// How many decimal digits a number has.
-fn decimal_digits(number: u64) -> u32 {
+fn decimal_digits(number: u64) -> u16 {
     // 1233 / 4096 is the logarithm of 2, near enough for 64 bits: the digits are so many, or one more.
     let least = ((u64::BITS - (number | 1).leading_zeros()) * 1233) >> 12;
-    least + u32::from(POWERS.get(least as usize).is_none_or(|power| (number | 1) >= *power))
+    least as u16 + u16::from(POWERS.get(least as usize).is_none_or(|power| (number | 1) >= *power))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distinct::tests::pieces;
+    use proptest::prelude::*;
 
     #[test]
     fn an_end_begins_in_no_escape_where_what_stands_before_it_is_none() {
@@ -465,6 +516,43 @@ mod tests {
                 "{end} in {literal}"
             );
         }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_numbers_are_as_long_as_they_are_spelled(
+            mantissas in prop_oneof![
+                prop::collection::vec(100..1_000i64, 0..40),
+                prop::collection::vec(0..200_000i64, 0..40),
+                prop::collection::vec(-3..i64::MAX, 0..40),
+                prop::collection::vec((0..19u32).prop_map(|power| 10i64.pow(power) - 1), 0..40),
+            ],
+            scale in 0..5u8, kind in 0..3,
+        ) {
+            let scales = match kind {
+                0 => Scales::Fixed(scale),
+                1 => Scales::Trimmed(scale),
+                _ => Scales::Each((0..mantissas.len()).map(|n| (n % 4) as u8).collect()),
+            };
+            let decimals = Decimals { mantissas, scales };
+            let answers = digits_of(&decimals);
+            for index in 0..decimals.mantissas.len() {
+                let mut buffer: number::Buffer = [0; _];
+                let (from, to) = number::spell(decimals.plain(index).unwrap(), &mut buffer);
+                prop_assert_eq!(answers.get(index), Some((to - from) as u16));
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_beyond_sixteen_bits_are_untold() {
+        let document = |n: usize| format!(r#"{{"n":{n},"m":"order {n} of {}"}}"#, "x".repeat(n % 3 * 40_000));
+        let pieces = pieces(&(0..90).map(document).collect::<Vec<_>>(), "m").unwrap();
+        let is_untold = |(n, length): (usize, &Length)| match n % 3 {
+            2 => *length == Length::Untold,
+            _ => matches!(length, Length::Characters(_)),
+        };
+        assert!(pieces.lengths().iter().enumerate().all(is_untold));
     }
 
     #[test]

@@ -258,6 +258,11 @@ impl<'f> Spans<'f> {
         matches!(self.places, Places::Numbers(_) | Places::Unread(Unread { are_numbers: true, .. }))
     }
 
+    /// The numbers whose texts they are, if they are such.
+    pub(crate) fn numbers(&self) -> Option<&Decimals> {
+        if let Places::Numbers(decimals) = &self.places { Some(decimals) } else { None }
+    }
+
     /// The text of a value, of a number in a buffer; empty where there is none.
     pub(crate) fn text<'t>(&'t self, index: usize, buffer: &'t mut number::Buffer) -> &'t [u8] {
         let Places::Numbers(decimals) = &self.places else { return self.get(index).unwrap_or_default() };

@@ -78,7 +78,7 @@ fn ask_pieces(pieces: &TextPieces, known: &[Vec<u8>]) {
         match (length, serde_json::from_slice::<String>(text)) {
             (Length::Nothing, _) => assert!(text.is_empty()),
             (Length::Characters(length), Ok(read)) => {
-                assert_eq!(length, read.chars().count() as u32, "{}", String::from_utf8_lossy(text));
+                assert_eq!(usize::from(length), read.chars().count(), "{}", String::from_utf8_lossy(text));
             }
             (Length::Untold, _) if is_escaped(text) => {}
             (length, read) => panic!("{length:?} of {}: {read:?}", String::from_utf8_lossy(text)),

@@ -140,9 +140,9 @@ pub fn are_in_order(firsts: &[[u8; 8]], seconds: &[[u8; 8]]) -> bool {
 /// ```
 /// assert_eq!(tamias_simd::numbers::told(&[3, 8], |number| number > 5), [false, true]);
 /// ```
-pub fn told(numbers: &[i64], tell: impl Fn(i64) -> bool) -> Vec<bool> {
-    struct Told<'n, T>(&'n [i64], &'n mut [bool], T);
-    impl<T: Fn(i64) -> bool> Task for Told<'_, T> {
+pub fn told<A: Copy + Default>(numbers: &[i64], tell: impl Fn(i64) -> A) -> Vec<A> {
+    struct Told<'n, A, T>(&'n [i64], &'n mut [A], T);
+    impl<A, T: Fn(i64) -> A> Task for Told<'_, A, T> {
         type Output = ();
 
         #[inline(always)]
@@ -151,7 +151,7 @@ pub fn told(numbers: &[i64], tell: impl Fn(i64) -> bool) -> Vec<bool> {
             told.iter_mut().zip(numbers).for_each(|(told, number)| *told = tell(*number));
         }
     }
-    let mut all = vec![false; numbers.len()];
+    let mut all = vec![A::default(); numbers.len()];
     Isa::best().run(Told(numbers, &mut all, tell));
     all
 }

@@ -312,17 +312,25 @@ impl DistinctCounts {
 fn may_be_identifier(json: &[u8]) -> bool {
     match json.len() {
         34 | IDENTIFIER_BYTES => true,
-        length => length > IDENTIFIER_BYTES && memchr::memchr(b'\\', json).is_some(),
+        _ => may_be_escaped_identifier(json),
     }
+}
+
+/// Whether a text may be that of an identifier with escapes: it is longer then, and nothing else stands in it.
+#[inline]
+fn may_be_escaped_identifier(json: &[u8]) -> bool {
+    // The start is enough for nearly all texts.
+    let may_stand_in = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'\\' | b'u');
+    json.len() > IDENTIFIER_BYTES
+        && json.get(1..5).is_some_and(|start| start.iter().all(may_stand_in))
+        && memchr::memchr(b'\\', json).is_some()
 }
 
 /// The identifier that a string is, however it is spelled.
 #[inline]
 fn identifier_of(json: &[u8]) -> Option<Identifier> {
     identifier(json).or_else(|| {
-        // What has escapes is longer.
-        let escaped = Some(json).filter(|json| json.len() > IDENTIFIER_BYTES)?;
-        memchr::memchr(b'\\', escaped)?;
+        let escaped = Some(json).filter(|json| may_be_escaped_identifier(json))?;
         let Value::Text(text) = value_of(escaped) else { return None };
         identifier(&crate::value::json(&Value::from(text.text().into_owned()))?)
     })

@@ -126,7 +126,8 @@ pub(super) fn numbers_of<E>(
         Length::Nothing | Length::Untold => None,
     };
     // As good as always all rows have a text that tells.
-    if let Some(values) = lengths.iter().map(characters).collect::<Option<Vec<i64>>>() {
+    if lengths.iter().all(|length| characters(length).is_some()) {
+        let values = lengths.iter().map(|length| characters(length).unwrap_or_default()).collect();
         return Ok(Some(Numbers { values, ..Numbers::default() }));
     }
     let untold = (0..).zip(lengths).filter(|(_, length)| **length == Length::Untold);

@@ -2,6 +2,7 @@
 
 use super::packed::Form;
 use super::slots::Glance;
+use super::texts::TextPlace;
 use super::{Entry, Found, KeyTable, Sought, is_same, whole};
 
 /// A key that is looked up beside others.
@@ -29,7 +30,7 @@ struct Likely {
     /// Whether all is alike but for the text, where there is one.
     is_alike: bool,
     /// Where that begins, and how long it is.
-    text: (usize, usize),
+    text: (TextPlace, usize),
 }
 
 /// Fewer than any text has that is not packed.
@@ -45,7 +46,7 @@ impl Entry {
         Likely {
             known: Known { number: self.number, zeros: self.zeros },
             is_alike: is_alike & is_packed_alike,
-            text: if is_alike & is_text { self.place() } else { (0, 0) },
+            text: if is_alike & is_text { self.place() } else { (TextPlace::default(), 0) },
         }
     }
 }
@@ -142,23 +143,15 @@ impl KeyTable {
         }
         let mut last = [[0; LAST_BYTES]; TOGETHER];
         for (last, likely) in last.iter_mut().zip(&all) {
-            *last = self.last_bytes(likely.text);
+            *last = self.texts.last(likely.text.0, likely.text.1);
         }
         for ((looked, likely), last) in some.iter_mut().zip(&all).zip(&last) {
             let Sought { text, packed, .. } = &looked.sought;
             let is_same = packed.form != Form::TEXT
-                || text.last_chunk() == Some(last) && is_same(self.text_at(likely.text), text);
+                || text.last_chunk() == Some(last)
+                    && is_same(self.texts.get(likely.text.0, likely.text.1), text);
             looked.known = (likely.is_alike && is_same).then_some(likely.known);
         }
-    }
-
-    /// The last bytes of a text; any where there is none.
-    #[inline]
-    fn last_bytes(&self, (start, length): (usize, usize)) -> [u8; LAST_BYTES] {
-        // There is such a place for every entry, so that none is told from the others by a branch.
-        let end = start.saturating_add(length).min(self.text.len()).max(LAST_BYTES);
-        let last = self.text.get(end - LAST_BYTES..end).and_then(<[u8]>::first_chunk);
-        last.copied().unwrap_or_default()
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the

@@ -252,6 +252,26 @@ impl Columns {
         }
     }
 
+    /// A column's cells, also where it has had entries of one dictionary.
+    fn cells_mut(&mut self, column: usize) -> Option<&mut Vec<CellText>> {
+        let Columns { columns, dictionaries, .. } = self;
+        let column = columns.get_mut(column)?;
+        if let Column::Entries(entries) = column {
+            let dictionary = dictionaries.len() as u32;
+            dictionaries.push(entries.dictionary.clone());
+            let cells = entries.codes.iter().map(|code| CellText::Entry { dictionary, code: *code });
+            *column = Column::Values(cells.collect());
+        }
+        match column {
+            Column::Values(cells) => Some(cells),
+            Column::Nothing
+            | Column::Entries(_)
+            | Column::Numbers(_)
+            | Column::Mantissas(_)
+            | Column::Decimals(_) => None,
+        }
+    }
+
     /// Takes a dictionary in, by the number of which cells name it.
     pub(crate) fn share(&mut self, dictionary: Arc<Dictionary>) -> u32 {
         self.dictionaries.push(dictionary);
@@ -259,15 +279,29 @@ impl Columns {
     }
 
     /// Gives a column the values of the rows that were begun, as entries of a dictionary.
-    pub(crate) fn push_entries(&mut self, column: usize, dictionary: u32, codes: impl Iterator<Item = u32>) {
-        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+    pub(crate) fn push_entries(
+        &mut self,
+        column: usize,
+        dictionary: &Arc<Dictionary>,
+        codes: impl Iterator<Item = u32>,
+    ) {
+        if let Some(Column::Values(cells)) = self.columns.get(column)
+            && cells.is_empty()
+        {
+            let (form, mut own) = (Form::Values, self.codes());
+            own.extend(codes);
+            let entries = Entries { form, dictionary: dictionary.clone(), codes: own };
+            return self.set(column, Column::Entries(entries));
+        }
+        let dictionary = self.share(dictionary.clone());
+        if let Some(cells) = self.cells_mut(column) {
             cells.extend(codes.map(|code| CellText::Entry { dictionary, code }));
         }
     }
 
     /// Gives a column of values so many that are undefined.
     pub(crate) fn push_undefined(&mut self, column: usize, rows: usize) {
-        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+        if let Some(cells) = self.cells_mut(column) {
             cells.extend(std::iter::repeat_n(CellText::Undefined, rows));
         }
     }
@@ -334,9 +368,9 @@ impl Columns {
     /// Adds a row of another's columns of values, copying its text.
     pub(crate) fn push_row(&mut self, from: &Chunk<'_>, row: usize) {
         self.orders.push(from.columns.order(row).unwrap_or_default());
-        for (column, other) in self.columns.iter_mut().zip(&from.columns.columns) {
-            if let (Column::Values(cells), Column::Values(others)) = (column, other) {
-                let json = others.get(row).map_or(&[][..], |cell| from.json(*cell));
+        for (nth, column) in self.columns.iter_mut().enumerate() {
+            if let Column::Values(cells) = column {
+                let json = from.json_at(nth, row);
                 cells.push(if json.is_empty() { CellText::Undefined } else { own(&mut self.text, json) });
             }
         }
@@ -344,6 +378,7 @@ impl Columns {
 }
 
 impl<'c> Chunk<'c> {
+    #[inline]
     pub(crate) fn new(columns: &'c Columns, documents: &'c [u8]) -> Chunk<'c> {
         Chunk { documents, columns }
     }
@@ -354,6 +389,7 @@ impl<'c> Chunk<'c> {
     }
 
     /// The number of columns.
+    #[inline]
     pub(crate) fn width(&self) -> usize {
         self.columns.columns.len()
     }

@@ -4,6 +4,7 @@ use crate::allocated::{Pages, vec_bytes};
 use crate::dictionary::{Dictionary, EntryNumbers};
 use crate::key_numbers::{KeptKeys, NumberedKeys};
 use crate::key_table::{Found, Kept, KeyTable, Spelling, TOGETHER};
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// Keys, each with the number of how many came before it.
@@ -213,10 +214,10 @@ impl Keys {
 
     /// Finds a key by its number among those that are kept. Its text is asked for if that does not tell, and whether it is the first spelling there.
     #[inline]
-    fn find_number<'t>(
+    fn find_number<T: Deref<Target = [u8]>>(
         &mut self,
         number: u32,
-        text: impl FnOnce() -> &'t [u8],
+        text: impl FnOnce() -> T,
         is_told: impl FnOnce() -> bool,
     ) -> Met {
         if let Some(here) = self.kept.as_ref().and_then(|kept| kept.get(number)) {
@@ -228,12 +229,24 @@ impl Keys {
                 self.numbers.push(number);
                 Met { found: Found::New(self.numbers.len() as u32 - 1), is_told: is_told() }
             }
-            _ => self.meet_own(text()),
+            _ => self.meet_own(&text()),
         };
         if let Some(kept) = &mut self.kept {
             kept.set(number, met.found.number());
         }
         met
+    }
+
+    /// Finds a key of others: by its number where both have it from the same keys that outlive queries.
+    pub(crate) fn find_of(&mut self, other: &Keys, there: u32) -> Met {
+        let are_same = match (&self.kept, &other.kept) {
+            (Some(own), Some(kept)) => Arc::ptr_eq(&own.keys, &kept.keys),
+            _ => false,
+        };
+        match other.numbers.get(there as usize) {
+            Some(number) if are_same => self.find_number(*number, || other.first(there), || true),
+            Some(_) | None => self.find(&other.first(there)),
+        }
     }
 
     /// Finds a key that has no number, or none yet that tells it, and whether it is told so.
@@ -331,19 +344,11 @@ impl Keys {
                 },
             );
         }
-        let are_same = match (&self.kept, &other.kept) {
-            (Some(own), Some(kept)) => Arc::ptr_eq(&own.keys, &kept.keys),
-            _ => false,
-        };
         for there in 0..other.len() as u32 {
-            let spelling = other.first(there);
-            let Met { found, is_told } = match other.numbers.get(there as usize) {
-                Some(number) if are_same => self.find_number(*number, || &spelling, || true),
-                Some(_) | None => self.find(&spelling),
-            };
+            let Met { found, is_told } = self.find_of(other, there);
             let is_alike = match found {
                 Found::New(_) => is_told,
-                Found::Known(number) => self.is_told(number, &spelling),
+                Found::Known(number) => is_told || self.is_told(number, &other.first(there)),
             };
             each(Taken { there, found, is_alike, bytes: &|| self.bytes() })?;
         }

@@ -18,23 +18,27 @@ pub struct Row<'r> {
 
 impl<'r> Row<'r> {
     /// A row of a chunk, and the names of its columns.
+    #[inline]
     pub(crate) fn new(columns: &'r [String], chunk: Chunk<'r>, row: usize) -> Row<'r> {
         Row { columns, chunk, row }
     }
 
     /// The number of cells, which is the number of the query's columns.
     #[expect(clippy::len_without_is_empty, reason = "a row has at least one cell")]
+    #[inline]
     pub fn len(&self) -> usize {
         self.chunk.width()
     }
 
     /// The cell of a column, counted from 0; `None` beyond the last.
+    #[inline]
     pub fn get(&self, column: usize) -> Option<Cell<'r>> {
         let is_there = column < self.len();
         is_there.then(|| Cell { json: self.chunk.json_at(column, self.row) })
     }
 
     /// The cells in the order of the columns.
+    #[inline]
     pub fn cells(&self) -> impl Iterator<Item = Cell<'r>> + use<'r> {
         let row = *self;
         (0..row.len()).map_while(move |column| row.get(column))
@@ -154,11 +158,13 @@ impl<'r> Cell<'r> {
     }
 
     /// Whether the cell is undefined: it has no value.
+    #[inline]
     pub fn is_undefined(&self) -> bool {
         self.json.is_empty()
     }
 
     /// The value as minified JSON, a stored value exactly as it is stored; `None` for undefined.
+    #[inline]
     pub fn json(&self) -> Option<&'r [u8]> {
         (!self.is_undefined()).then_some(self.json)
     }

@@ -16,7 +16,7 @@ use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
 use crate::interrupt::{CancelHandle, Meter};
-use crate::operator::{self, Finished, GroupRows, Merge, ReadAhead, RowId, SortedRows, Sorter};
+use crate::operator::{self, Finished, GroupRows, Merge, ReadAhead, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
 use crate::overflow::overflows;
@@ -27,6 +27,7 @@ use crate::scan::{Run, Worker};
 use crate::source::{NoEvents, Source};
 use crate::stats::Stats;
 use crate::warning::Warning;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -40,6 +41,8 @@ pub struct Rows {
     outputs: Vec<Output>,
     stats: Stats,
     control: Arc<Control>,
+    /// The rows that are made and come next, by their places: in the chunk of the state, or in the order of those that are held.
+    made: Range<usize>,
 }
 
 enum State {
@@ -64,15 +67,7 @@ impl State {
 }
 
 /// The number of held rows that are returned between two checks for cancellation.
-const HELD_UNCHECKED: u64 = 1024;
-
-/// Where the requested row is.
-enum Found {
-    Streaming,
-    Held(RowId),
-    Grouped(usize),
-    None,
-}
+const HELD_UNCHECKED: usize = 1024;
 
 impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
@@ -84,7 +79,16 @@ impl Rows {
             control.profile.source(source)
         });
         let outputs = outputs(&plan);
-        Rows { plan, source, state: State::Ready, worker, outputs, stats: Stats::default(), control }
+        Rows {
+            plan,
+            source,
+            state: State::Ready,
+            worker,
+            outputs,
+            stats: Stats::default(),
+            control,
+            made: 0..0,
+        }
     }
 
     /// The names of the columns.
@@ -167,43 +171,43 @@ impl Rows {
     ///
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.
+    // A part of the caller, so that rows need not go through memory to get there.
+    #[inline]
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ExecError> {
-        let started = self.control.profile.start();
-        let found = self.advance();
-        self.control.profile.took(started);
-        match found {
-            Ok(Found::None) => {
-                self.end();
-                Ok(None)
-            }
-            Ok(found) => {
-                self.stats.rows += 1;
-                let columns = &self.plan.columns;
-                Ok(match (&self.state, found) {
-                    (State::Streaming(merge), Found::Streaming) => merge.row(columns),
-                    (State::Held(rows), Found::Held(id)) => {
-                        rows.chunk(id).map(|(chunk, row)| Row::new(columns, chunk, row))
-                    }
-                    (State::Grouped(rows), Found::Grouped(row)) => Some(Row::new(columns, rows.chunk(), row)),
-                    _ => None,
-                })
-            }
-            Err(error) => {
-                self.end();
-                Err(error)
-            }
+        if self.made.is_empty() {
+            self.make_rows()?;
         }
+        let Some(row) = self.made.next() else { return Ok(None) };
+        self.stats.rows += 1;
+        let columns = &self.plan.columns;
+        Ok(match &self.state {
+            State::Streaming(merge) => merge.chunk().map(|chunk| Row::new(columns, chunk, row)),
+            State::Held(rows) => rows.chunk(row).map(|(chunk, row)| Row::new(columns, chunk, row)),
+            State::Grouped(rows) => Some(Row::new(columns, rows.chunk(), row)),
+            State::Ready | State::Done => None,
+        })
     }
 
-    fn end(&mut self) {
+    /// Makes the next rows, as long as there are some.
+    #[inline(never)]
+    fn make_rows(&mut self) -> Result<(), ExecError> {
+        let started = self.control.profile.start();
+        let made = self.advance();
+        self.control.profile.took(started);
+        if made.as_ref().is_ok_and(|made| !made.is_empty()) {
+            self.made = made?;
+            return Ok(());
+        }
         self.state = State::Done;
         self.source = None;
+        made.map(drop)
     }
 
-    fn advance(&mut self) -> Result<Found, ExecError> {
+    /// The next rows; none at the end.
+    fn advance(&mut self) -> Result<Range<usize>, ExecError> {
         let left = self.plan.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.stats.rows));
         if left == 0 {
-            return Ok(Found::None);
+            return Ok(0..0);
         }
         if let State::Ready = self.state {
             if self.plan.is_empty() {
@@ -214,22 +218,22 @@ impl Rows {
         }
         match &mut self.state {
             State::Streaming(merge) => {
-                let Input::Events(events) = &self.plan.input else { return Ok(Found::None) };
+                let Input::Events(events) = &self.plan.input else { return Ok(0..0) };
                 let run = Run { plan: &self.plan, events, outputs: &self.outputs, control: &self.control };
-                let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
-                Ok(if there { Found::Streaming } else { Found::None })
+                merge.advance(run, left, &mut self.worker, &mut self.stats)
             }
             State::Held(rows) => {
-                if self.stats.rows.is_multiple_of(HELD_UNCHECKED) {
-                    self.control.check()?;
-                }
-                Ok(rows.next().map_or(Found::None, Found::Held))
+                self.control.check()?;
+                let left = usize::try_from(left).unwrap_or(usize::MAX);
+                let next = self.made.end;
+                Ok(next..rows.len().min(next.saturating_add(left.min(HELD_UNCHECKED))))
             }
             State::Grouped(rows) => {
-                let plan::Output::Groups(grouping) = &self.plan.output else { return Ok(Found::None) };
-                Ok(rows.advance(grouping, &self.control)?.map_or(Found::None, Found::Grouped))
+                let plan::Output::Groups(grouping) = &self.plan.output else { return Ok(0..0) };
+                // Groups that are cut to a limit are held.
+                Ok(0..rows.advance(grouping, &self.control)?)
             }
-            State::Ready | State::Done => Ok(Found::None),
+            State::Ready | State::Done => Ok(0..0),
         }
     }
 
@@ -254,10 +258,12 @@ impl Rows {
                 }
                 let mut sorter = Sorter::new(sort, plan.limit, plan.columns.len());
                 let run = Run { plan, events, outputs, control };
-                while merge.advance(run, u64::MAX, worker, stats)? {
-                    if let Some((chunk, row)) = merge.chunk() {
-                        profile.held(|| sorter.take_row(&chunk, row, control))?;
-                    }
+                loop {
+                    let rows = merge.advance(run, u64::MAX, worker, stats)?;
+                    let Some(chunk) = merge.chunk().filter(|_| !rows.is_empty()) else { break };
+                    profile.held(|| {
+                        rows.into_iter().try_for_each(|row| sorter.take_row(&chunk, row, control))
+                    })?;
                 }
                 profile.held.store(sorter.taken(), Relaxed);
                 Ok(State::Held(profile.held(|| sorter.finish(control))?))

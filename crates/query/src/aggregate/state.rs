@@ -141,7 +141,8 @@ impl Groups<'_> {
     pub(super) fn count(&self) -> usize {
         match self {
             Groups::One(_) => 1,
-            Groups::Each(groups) => groups.iter().max().map_or(0, |last| *last as usize + 1),
+            // Several at a time, which `Iterator::max` is not.
+            Groups::Each(groups) => groups.iter().fold(0, |last, group| last.max(*group)) as usize + 1,
         }
     }
 

@@ -2,11 +2,11 @@
 
 use crate::chunk::{Chunk, Columns, Order};
 use crate::error::ExecError;
-use crate::row::Row;
 use crate::scan::{self, Part, Position, Run, Worker};
 use crate::source::{Block, Direction};
 use crate::stats::Stats;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Some rows of a block.
@@ -64,20 +64,15 @@ impl Cursor {
         }
     }
 
-    /// The number of the next row of the batch, if it has one made: the cursor goes on to the one behind it.
-    pub(super) fn next_row(&mut self) -> Option<usize> {
-        let row = self.at;
-        let is_made = row < self.batch.columns.len();
-        self.at += usize::from(is_made);
-        is_made.then_some(row)
-    }
-
-    /// A row of the batch.
-    pub(super) fn row<'r>(&'r self, columns: &'r [String], row: usize) -> Row<'r> {
-        Row::new(columns, self.chunk(), row)
+    /// The next rows of the batch that are made, so many at most: the cursor goes on to the one behind them.
+    pub(super) fn next_rows(&mut self, most: usize) -> Range<usize> {
+        let rows = self.at..self.batch.columns.len().min(self.at.saturating_add(most));
+        self.at = rows.end;
+        rows
     }
 
     /// The rows of the batch.
+    #[inline]
     pub(super) fn chunk(&self) -> Chunk<'_> {
         // The documents were given when the rows were made.
         let documents = self.batch.block.as_ref().and_then(|block| block.documents().ok().flatten());

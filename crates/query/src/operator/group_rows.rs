@@ -119,39 +119,29 @@ pub(crate) struct GroupRows {
     /// How many groups have had their rows.
     done: usize,
     page: Columns,
-    /// The row of the page that comes next.
-    next: usize,
 }
 
 impl GroupRows {
     pub(super) fn new(groups: ClosedGroups, width: usize) -> GroupRows {
-        GroupRows { groups, done: 0, page: Columns::of_values(width), next: 0 }
+        GroupRows { groups, done: 0, page: Columns::of_values(width) }
     }
 
-    /// Goes on to the next row: its place in the page, if there is one.
-    pub(crate) fn advance(
-        &mut self,
-        grouping: &Grouping,
-        control: &Control,
-    ) -> Result<Option<usize>, ExecError> {
-        if self.next == self.page.len() {
-            control.check()?;
-            control.profile.held(|| self.fill(grouping, control))?;
-        }
-        let row = self.next;
-        self.next += 1;
-        Ok((row < self.page.len()).then_some(row))
+    /// Makes the next rows: how many; none at the end.
+    pub(crate) fn advance(&mut self, grouping: &Grouping, control: &Control) -> Result<usize, ExecError> {
+        control.check()?;
+        control.profile.held(|| self.fill(grouping, control))?;
+        Ok(self.page.len())
     }
 
-    /// The rows that are there.
+    /// The rows that were made last.
+    #[inline]
     pub(crate) fn chunk(&self) -> Chunk<'_> {
         Chunk::new(&self.page, &[])
     }
 
     fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
-        let GroupRows { groups: all, done, page, next } = self;
+        let GroupRows { groups: all, done, page } = self;
         page.clear();
-        *next = 0;
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = all;
         let (asked, mut values) = (grouping.asked_by(grouping.having.as_ref()), GroupValues::of(grouping));

@@ -68,7 +68,8 @@ impl HeldRows {
     }
 
     /// The page of a row, and its place there.
-    pub(crate) fn chunk(&self, id: RowId) -> Option<(Chunk<'_>, usize)> {
+    #[inline]
+    pub(super) fn chunk(&self, id: RowId) -> Option<(Chunk<'_>, usize)> {
         let page = self.pages.get(id.page as usize)?;
         Some((Chunk::new(page, &[]), id.row as usize))
     }

@@ -4,11 +4,11 @@ use super::cursor::Cursor;
 use super::read_ahead::{Coming, ReadAhead};
 use crate::chunk::{Chunk, Order};
 use crate::error::ExecError;
-use crate::row::Row;
 use crate::scan::{Run, Worker};
 use crate::source::Direction;
 use crate::stats::Stats;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 pub(crate) struct Merge {
     ahead: ReadAhead,
@@ -17,10 +17,8 @@ pub(crate) struct Merge {
     /// The cursors that may have rows left, but for the present one, by what comes next in each: a row, or an event that is
     /// not evaluated yet. The first in the query's direction is the greatest.
     queue: BinaryHeap<(u64, u64, usize)>,
-    /// The cursor whose row is the present one.
+    /// The cursor whose rows are the present ones.
     current: Option<usize>,
-    /// That row's number in its batch.
-    row: usize,
 }
 
 #[expect(clippy::large_enum_variant, reason = "most groups are a single block, and it is opened")]
@@ -41,10 +39,10 @@ impl Block {
 
 impl Merge {
     pub(crate) fn new(ahead: ReadAhead) -> Merge {
-        Merge { ahead, blocks: Vec::new(), queue: BinaryHeap::new(), current: None, row: 0 }
+        Merge { ahead, blocks: Vec::new(), queue: BinaryHeap::new(), current: None }
     }
 
-    /// Goes on to the next row: whether there is one. At most `wanted` rows will be asked for.
+    /// Goes on to the next rows, of those of one [chunk](Merge::chunk) that come one behind the other; none at the end. At most `wanted` rows will be asked for.
     ///
     /// A block is evaluated when one of its events may come next, so that a limit reads no more than it needs, however
     /// many blocks overlap.
@@ -54,27 +52,21 @@ impl Merge {
         wanted: u64,
         worker: &mut Worker,
         stats: &mut Stats,
-    ) -> Result<bool, ExecError> {
+    ) -> Result<Range<usize>, ExecError> {
         let mut next = self.current.take();
-        // Most groups are a single block, which nothing has to be compared with.
-        if self.queue.is_empty()
-            && let Some(cursor) = next
-            && self.take_row(cursor)
-        {
-            return Ok(true);
-        }
         loop {
             if let Some(cursor) = next.take() {
                 self.enqueue(cursor, run);
             }
             let Some((.., cursor)) = self.queue.pop() else {
                 if !self.next_group(run, worker, stats)? {
-                    return Ok(false);
+                    return Ok(0..0);
                 }
                 continue;
             };
-            if self.take_row(cursor) {
-                return Ok(true);
+            let rows = self.take_rows(cursor, wanted);
+            if !rows.is_empty() {
+                return Ok(rows);
             }
             match self.blocks.get_mut(cursor) {
                 Some(Block::Open(open)) => open.fill(run, wanted, worker, stats)?,
@@ -89,19 +81,16 @@ impl Merge {
         }
     }
 
-    /// Makes the next row of a cursor the present one, if it has one made.
-    fn take_row(&mut self, cursor: usize) -> bool {
-        match self.blocks.get_mut(cursor) {
-            Some(Block::Open(from)) => match from.next_row() {
-                Some(row) => {
-                    self.current = Some(cursor);
-                    self.row = row;
-                    true
-                }
-                None => false,
-            },
-            Some(Block::Coming(_)) | None => false,
+    /// Makes the next rows of a cursor the present ones, if it has some made.
+    fn take_rows(&mut self, cursor: usize, wanted: u64) -> Range<usize> {
+        let Some(Block::Open(from)) = self.blocks.get_mut(cursor) else { return 0..0 };
+        // Most groups are a single block, which nothing has to be compared with.
+        let most = if self.queue.is_empty() { usize::try_from(wanted).unwrap_or(usize::MAX) } else { 1 };
+        let rows = from.next_rows(most);
+        if !rows.is_empty() {
+            self.current = Some(cursor);
         }
+        rows
     }
 
     fn enqueue(&mut self, cursor: usize, run: Run<'_>) {
@@ -132,18 +121,11 @@ impl Merge {
         Ok(true)
     }
 
-    /// The present row, as a row of a chunk.
-    pub(crate) fn chunk(&self) -> Option<(Chunk<'_>, usize)> {
+    /// The chunk of the present rows.
+    #[inline]
+    pub(crate) fn chunk(&self) -> Option<Chunk<'_>> {
         match self.blocks.get(self.current?)? {
-            Block::Open(cursor) => Some((cursor.chunk(), self.row)),
-            Block::Coming(_) => None,
-        }
-    }
-
-    /// The present row.
-    pub(crate) fn row<'r>(&'r self, columns: &'r [String]) -> Option<Row<'r>> {
-        match self.blocks.get(self.current?)? {
-            Block::Open(cursor) => Some(cursor.row(columns, self.row)),
+            Block::Open(cursor) => Some(cursor.chunk()),
             Block::Coming(_) => None,
         }
     }

@@ -21,7 +21,6 @@ mod states;
 
 pub(crate) use group::Groups;
 pub(crate) use group_rows::{Finished, GroupRows};
-pub(crate) use held::RowId;
 pub(crate) use kept::KeptOf;
 pub(crate) use merge::Merge;
 pub(crate) use parallel::groups;

@@ -23,6 +23,8 @@ use std::thread::{self, JoinHandle};
 
 /// So many blocks for each thread are evaluated before they are opened.
 const AHEAD: usize = 4;
+/// A thread that has nothing to do is awakened once so many blocks wait: that takes about as long as a tenth of a block.
+const AWAKENED: usize = AHEAD;
 /// So many bytes of rows are made ahead of a block,
 const AHEAD_BYTES: usize = 4 << 20;
 /// and of all blocks no more than this part of what the query may hold.
@@ -196,6 +198,10 @@ struct State {
     blocks: VecDeque<(u64, Stage)>,
     /// How many rows may be asked for, no matter of which block.
     wanted: u64,
+    /// How many threads wait for a block to be evaluated.
+    idle: usize,
+    /// Whether the thread that opens blocks waits for one.
+    is_awaited: bool,
     is_over: bool,
 }
 
@@ -209,6 +215,11 @@ enum Stage {
 type Made = thread::Result<(Cursor, Stats)>;
 
 impl State {
+    /// How many blocks nobody has begun.
+    fn waiting(&self) -> usize {
+        self.blocks.iter().filter(|(_, stage)| matches!(stage, Stage::Waiting(_))).count()
+    }
+
     /// The block to be evaluated next by the thread that opens them: that which is needed first.
     fn begin_first(&mut self) -> Option<(u64, Cursor)> {
         self.blocks.iter_mut().find_map(State::begin)
@@ -261,8 +272,11 @@ impl Crew {
         let mut state = lock(&self.shared.state);
         state.wanted = wanted;
         state.blocks.push_back((number, Stage::Waiting(cursor)));
+        let is_worth_it = state.idle > 0 && state.waiting() >= AWAKENED;
         drop(state);
-        self.shared.has_work.notify_one();
+        if is_worth_it {
+            self.shared.has_work.notify_one();
+        }
     }
 
     /// Takes back a block that was handed out, as far as it is evaluated by now if no thread is at it.
@@ -290,6 +304,7 @@ impl Crew {
                 state.put(other, Ok(made));
             } else {
                 let waiting = run.control.profile.start();
+                state.is_awaited = true;
                 state = self.shared.has_made.wait(state).unwrap_or_else(PoisonError::into_inner);
                 run.control.profile.waited(waiting);
             }
@@ -308,7 +323,9 @@ impl Shared {
         let mut state = lock(&self.state);
         while !state.is_over {
             let Some((number, cursor)) = state.begin_last() else {
+                state.idle += 1;
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
                 continue;
             };
             let wanted = state.wanted;
@@ -322,7 +339,9 @@ impl Shared {
             let is_broken = made.is_err();
             state = lock(&self.state);
             state.put(number, made);
-            self.has_made.notify_one();
+            if std::mem::take(&mut state.is_awaited) {
+                self.has_made.notify_one();
+            }
             if is_broken {
                 return;
             }

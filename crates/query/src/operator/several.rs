@@ -289,7 +289,11 @@ impl SeveralKeys {
             return known;
         }
         let (Some(own), Some(others)) = (self.keys.get_mut(key), other.keys.get(key)) else { return 0 };
-        let found = own.find(&others.values.first(number));
+        let met = own.values.find_of(&others.values, number);
+        let found = met.found.number();
+        if !met.is_told {
+            own.note(found, &others.values.first(number));
+        }
         learn_here(&mut here.values, key, number, found);
         found
     }

@@ -290,24 +290,25 @@ fn merge(
 /// The units of work that merging takes a row.
 const MERGED_UNITS: usize = 16;
 
-/// Rows, and which comes next.
+/// Rows in their order.
 pub(crate) struct SortedRows {
     rows: HeldRows,
-    order: std::vec::IntoIter<Ranked>,
+    order: Vec<Ranked>,
 }
 
 impl SortedRows {
     pub(super) fn new(rows: HeldRows, order: Vec<Ranked>) -> SortedRows {
-        SortedRows { rows, order: order.into_iter() }
+        SortedRows { rows, order }
     }
 
-    /// The next row.
-    pub(crate) fn next(&mut self) -> Option<RowId> {
-        self.order.next().map(|row| row.id())
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
     }
 
     /// The page of a row, and its place there.
-    pub(crate) fn chunk(&self, id: RowId) -> Option<(Chunk<'_>, usize)> {
-        self.rows.chunk(id)
+    #[inline]
+    pub(crate) fn chunk(&self, row: usize) -> Option<(Chunk<'_>, usize)> {
+        self.rows.chunk(self.order.get(row)?.id())
     }
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::chunk::Columns;
-use crate::operator::RowId;
 use crate::options::RunOptions;
 use crate::parameters::Parameters;
 use crate::{parser, planner};
@@ -78,17 +77,16 @@ fn expected(rows: &[Row], sort: &[Sort], limit: Option<u64>) -> Vec<Row> {
     rows
 }
 
-fn given(mut rows: SortedRows) -> Vec<Row> {
-    let ids: Vec<RowId> = std::iter::from_fn(|| rows.next()).collect();
-    let text = |id, column| {
-        let (chunk, row) = rows.chunk(id).expect("a row");
+fn given(rows: SortedRows) -> Vec<Row> {
+    let text = |row, column| {
+        let (chunk, row) = rows.chunk(row).expect("a row");
         String::from_utf8(chunk.json_at(column, row).to_vec()).expect("UTF-8")
     };
-    let value = |id, column| {
-        let text = text(id, column);
+    let value = |row, column| {
+        let text = text(row, column);
         *VALUES.iter().find(|value| **value == text).expect("a value as it was given")
     };
-    ids.into_iter().map(|id| (value(id, 0), value(id, 1), text(id, 2))).collect()
+    (0..rows.len()).map(|row| (value(row, 0), value(row, 1), text(row, 2))).collect()
 }
 
 fn values(row: &Row) -> [Value<'_>; 3] {
@@ -154,6 +152,5 @@ fn what_is_held_is_bounded_by_the_limit() {
         sorter.take_values(&[value_of(text.as_bytes())], &control).expect("memory enough");
         assert!(sorter.bytes() < 4 * UNWANTED_BYTES, "{} after {number}", sorter.bytes());
     }
-    let mut rows = sorter.finish(&control).expect("time enough");
-    assert_eq!(std::iter::from_fn(|| rows.next()).count(), 3);
+    assert_eq!(sorter.finish(&control).expect("time enough").len(), 3);
 }

@@ -44,7 +44,7 @@ use of_block::Read;
 pub(crate) use text_columns::TextColumns;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, DecimalValues, Decimals, Form, Order};
+use crate::chunk::{Columns, DecimalValues, Decimals, EventRows, Form, Order};
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -596,8 +596,15 @@ impl ColumnScan<'_> {
     /// Gives so many rows as cells.
     fn give_rows(&self, count: usize, columns: &mut Columns) {
         let first = self.position.rows;
-        let rows = self.found.rows.portion(first, count);
-        columns.begin_rows(rows.iter().map(|row| self.standing.order(self.found.event(*row))));
+        let rows = Arc::new(self.found.rows.portion(first, count));
+        match &self.standing {
+            Standing::Shared(of_block) if self.found.origins.is_none() && columns.len() == 0 => {
+                columns.begin_block(of_block.clone(), EventRows::Some(rows.clone()));
+            }
+            standing => {
+                columns.begin_rows(rows.iter().map(|row| standing.order(self.found.event(*row))));
+            }
+        }
         for (column, values) in self.found.outputs.iter().enumerate() {
             push_values(values, &rows, first, column, columns);
         }
@@ -612,16 +619,13 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
         Values::Undefined => columns.push_undefined(column, rows.len()),
         Values::Path(path) => match path.coded() {
             None => columns.push_undefined(column, rows.len()),
-            Some(coded) => push_coded(coded, rows, column, columns),
+            Some(coded) => {
+                let codes = rows.iter().map(|row| coded.code(*row as usize));
+                columns.push_entries(column, &coded.dictionary, codes);
+            }
         },
         Values::Rows(values) => {
-            let dictionary = columns.share(values.clone());
-            columns.push_entries(column, dictionary, first as u32..(first + rows.len()) as u32);
+            columns.push_entries(column, values, first as u32..(first + rows.len()) as u32);
         }
     }
-}
-
-fn push_coded(coded: &Coded, rows: &[u32], column: usize, columns: &mut Columns) {
-    let dictionary = columns.share(coded.dictionary.clone());
-    columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }

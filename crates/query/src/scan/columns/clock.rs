@@ -1,7 +1,9 @@
 //! Instants as numbers, and what the calendar and the clock say of them: the same for all of an hour, or of a day.
 
 use super::evaluate::Evaluator;
+use super::mapped::Mapping;
 use super::reckoned::Reckoned;
+use crate::calendar::{TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 use crate::chunk::Mantissas;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
@@ -9,6 +11,7 @@ use crate::expr::Expr;
 use crate::functions::offset_of;
 use crate::time::{Civil, INSTANT_MAX, part_of, write_instant};
 use crate::value::Value;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,14 +86,7 @@ impl Evaluator<'_> {
 impl Evaluator<'_> {
     /// The texts that `ToIsoString` gives for a column of instants; none where what else it is given is not constant.
     pub(super) fn iso_texts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let Expr::Call { function, arguments, .. } = expr else { return None };
-        let (of, offset) = match (function.name, arguments.as_slice()) {
-            ("ToIsoString", [of]) => (of, 0),
-            ("ToIsoString", [of, Expr::Constant(offset)]) => (of, offset_of(offset)?),
-            _ => return None,
-        };
-        let instants = self.reckoned(of)?;
-        let instants = instants.numbers().filter(|numbers| numbers.scale == 0 && numbers.rows.is_none())?;
+        let (instants, offset) = self.iso_instants(expr)?;
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(instants.values.len()));
         for instant in &instants.values {
             let begin = bytes.len();
@@ -104,6 +100,75 @@ impl Evaluator<'_> {
         }
         Some(Arc::new(PathColumn::Coded(Coded::new(None, Arc::new(Dictionary::new(bytes, ends))))))
     }
+
+    /// The instants that a call of `ToIsoString` shows, each row's, and with which offset.
+    fn iso_instants(&self, expr: &Expr) -> Option<(Arc<Mantissas>, i64)> {
+        let Expr::Call { function, arguments, .. } = expr else { return None };
+        let (of, offset) = match (function.name, arguments.as_slice()) {
+            ("ToIsoString", [of]) => (of, 0),
+            ("ToIsoString", [of, Expr::Constant(offset)]) => (of, offset_of(offset)?),
+            _ => return None,
+        };
+        let instants = self.reckoned(of)?;
+        let instants = instants.numbers().filter(|numbers| numbers.scale == 0 && numbers.rows.is_none())?;
+        Some((instants.clone(), offset))
+    }
+
+    /// What functions of strings make of what `ToIsoString` gives, where they look at no more than its beginning, which instants of a day, an hour, a minute or a second
+    /// have in common.
+    pub(super) fn of_iso_beginnings(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let iso = iso_within(expr)?;
+        let mapping = Mapping::of(expr, |leaf| std::ptr::eq(leaf, iso))?;
+        let (instants, offset) = self.iso_instants(iso)?;
+        let first = instants.values.iter().find_map(|instant| iso_text(*instant, offset))?;
+        let (span, length) = BEGINNINGS
+            .into_iter()
+            .find(|(_, length)| first.get(..*length).is_some_and(|text| mapping.is_told_by(text)))?;
+        let mut known = Known { span, offset, instants: 0..0, value: None };
+        // What is made of nothing comes first.
+        let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+        let (mut codes, mut codes_of) = (Vec::with_capacity(instants.values.len()), HashMap::new());
+        let mut is_told = true;
+        for instant in &instants.values {
+            let code = known.at(*instant, |instant| {
+                let text = iso_text(instant as i64, offset)?;
+                let beginning = text.get(..length)?;
+                let next = ends.len() as i64;
+                let code = *codes_of.entry(beginning.to_vec()).or_insert(next);
+                if code == next {
+                    is_told &= mapping.is_told_by(beginning) && mapping.write(beginning, &mut bytes).is_ok();
+                    ends.push(u32::try_from(bytes.len()).ok()?);
+                }
+                Some(code)
+            });
+            codes.push(code.unwrap_or_default() as u32);
+        }
+        let dictionary = Arc::new(Dictionary::new(bytes, ends));
+        is_told.then(|| Arc::new(PathColumn::Coded(Coded::new(Some(codes), dictionary))))
+    }
+}
+
+/// How long instants have so much of their text in common.
+const BEGINNINGS: [(i64, usize); 4] = [
+    (TICKS_PER_DAY as i64, "2024-05-29T".len()),
+    (TICKS_PER_HOUR as i64, "2024-05-29T10:".len()),
+    (TICKS_PER_MINUTE as i64, "2024-05-29T10:56:".len()),
+    (TICKS_PER_SECOND as i64, "2024-05-29T10:56:01.".len()),
+];
+
+/// What `ToIsoString` gives for an instant, without quotes; none where that is undefined.
+fn iso_text(instant: i64, offset: i64) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    write_instant(u64::try_from(instant).ok()?, offset, &mut text)?;
+    Some(text)
+}
+
+/// The first call of `ToIsoString` within an expression.
+fn iso_within(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Call { function, .. } if function.name == "ToIsoString" => Some(expr),
+        other => other.children().into_iter().find_map(iso_within),
+    }
 }
 
 /// What was told last, and of which instants that holds.
@@ -116,7 +181,7 @@ struct Known {
 
 impl Known {
     #[inline]
-    fn at(&mut self, instant: i64, tell: impl Fn(u64) -> Option<i64>) -> Option<i64> {
+    fn at(&mut self, instant: i64, tell: impl FnOnce(u64) -> Option<i64>) -> Option<i64> {
         if !self.instants.contains(&instant) {
             let valid = u64::try_from(instant).ok().filter(|instant| *instant <= INSTANT_MAX);
             self.value = valid.and_then(tell);

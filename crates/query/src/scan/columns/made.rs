@@ -68,6 +68,7 @@ impl<'b> Evaluator<'b> {
         }
         self.condition(expr)
             .or_else(|| self.mapped_and_shared(expr))
+            .or_else(|| self.of_iso_beginnings(expr))
             .or_else(|| self.iso_texts(expr))
             .or_else(|| self.by_entries(expr))
             .or_else(|| self.by_numbers(expr))

@@ -70,6 +70,7 @@ impl<'e> TextOf<'e> {
     pub(super) fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<TextOf<'e>> {
         let text = |expr: &'e Expr| TextOf::of(expr, is_stored).map(Box::new);
         match expr {
+            stored if is_stored(stored) => Some(TextOf::Stored),
             Expr::Constant(Value::Text(text)) => Some(TextOf::Constant(plain(&text.text())?)),
             Expr::Concat(parts) => Some(TextOf::Joined(
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
@@ -95,7 +96,7 @@ impl<'e> TextOf<'e> {
                 }
                 _ => None,
             },
-            other => is_stored(other).then_some(TextOf::Stored),
+            _ => None,
         }
     }
 
@@ -248,8 +249,8 @@ impl<'e> NumberOf<'e> {
 }
 
 impl<'e> Mapping<'e> {
-    fn of(expr: &'e Expr, is_stored: impl Fn(&Expr) -> bool) -> Option<Mapping<'e>> {
-        if is_stored(expr) || matches!(expr, Expr::Constant(_)) {
+    pub(super) fn of(expr: &'e Expr, is_stored: impl Fn(&Expr) -> bool) -> Option<Mapping<'e>> {
+        if expr.count() > PARTS_MAX || is_stored(expr) || matches!(expr, Expr::Constant(_)) {
             return None;
         }
         let number = NumberOf::of(expr, &is_stored).map(Mapping::Number);
@@ -257,7 +258,7 @@ impl<'e> Mapping<'e> {
     }
 
     /// Appends what becomes of a text, with its quotes; nothing for undefined, or where its bytes do not tell.
-    fn write(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
+    pub(super) fn write(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
         match self {
             Mapping::Text(of) => {
                 if let Some(text) = of.tell(text)? {
@@ -291,9 +292,6 @@ impl Evaluator<'_> {
     }
 
     fn mapping<'e>(&self, expr: &'e Expr) -> Option<Mapping<'e>> {
-        if expr.count() > PARTS_MAX {
-            return None;
-        }
         Mapping::of(expr, |leaf| self.as_column(leaf).flatten().is_some())
     }
 

@@ -3,6 +3,7 @@
 mod cell;
 mod column;
 mod decimals;
+mod fractions;
 mod long;
 mod orders;
 mod quotient;
@@ -13,13 +14,14 @@ use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, scalar_of, value_of};
 pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
-pub(crate) use decimals::{Chain, ChainOp, DecimalValues, Decimals, Factor};
+pub(crate) use decimals::{Chain, DecimalValues, Decimals, Factor};
+pub(crate) use fractions::ChainOp;
 pub(crate) use stored::StoredNumbers;
 
 pub(crate) use long::{product, quotient};
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
-pub(crate) use units::{Units, each_units};
+pub(crate) use units::Units;
 
 use crate::dictionary::Dictionary;
 pub(crate) use crate::stored::Order;

@@ -6,9 +6,10 @@ use crate::calendar::{
 };
 use crate::instant::Instant;
 use jiff::Timestamp;
-use jiff::tz::TimeZoneDatabase;
+use jiff::tz::{TimeZoneDatabase, TimeZoneTransition};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// 1970-01-01T00:00:00Z.
@@ -245,6 +246,22 @@ pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {
     // The last hours of the year 9999 lie beyond its range: no zone changes its offset in them.
     let timestamp = Timestamp::from_second(since_epoch.div_euclid(SECOND as i64)).unwrap_or(Timestamp::MAX);
     Some(i64::from(zone.to_offset(timestamp).seconds()) * SECOND as i64)
+}
+
+/// The same with the instants around it for which that holds.
+pub(crate) fn offset_within(zone: &str, instant: u64) -> Option<(i64, Range<u64>)> {
+    let offset = offset_in(zone, instant)?;
+    let zone = ZONES.get(zone).ok()?;
+    let since_epoch = i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?;
+    let second = since_epoch.div_euclid(SECOND as i64);
+    let at = |second: i64| Timestamp::from_second(second).unwrap_or(Timestamp::MAX);
+    let ticks = |change: TimeZoneTransition<'_>| {
+        let ticks = change.timestamp().as_second().checked_mul(SECOND as i64)?.checked_add(UNIX_EPOCH)?;
+        Some(u64::try_from(ticks).unwrap_or(0))
+    };
+    let begin = zone.preceding(at(second.checked_add(1)?)).next().map_or(Some(0), ticks)?;
+    let end = zone.following(at(second)).next().map_or(Some(INSTANT_MAX + 1), ticks)?;
+    Some((offset, begin..end))
 }
 
 /// The present instant.

@@ -18,6 +18,7 @@ mod percentile;
 mod ranked;
 mod sketch;
 mod spread;
+mod squares;
 mod state;
 mod sum;
 #[cfg(test)]

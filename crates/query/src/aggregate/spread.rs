@@ -1,10 +1,12 @@
 //! `variance(x)` and `stddev(x)`: of all numbers as a sample, never rounded before the end. Other values do not count.
 
 use super::exact::{ExactSum, spread};
+use super::squares::Squares;
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
-use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order, scalar_of};
+use crate::chunk::{Chunk, Column, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
-use crate::value::{Kind, Number, TooLarge, Value};
+use crate::value::{Kind, Long, Number, TooLarge, Value};
+use rust_decimal::Decimal;
 
 /// What is made of a variance: itself, or its root.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +47,8 @@ impl<const ROOT: bool> Aggregate for Spread<ROOT> {
 struct Spreading {
     sum: ExactSum,
     squares: ExactSum,
+    /// Those of quotients, of which there mostly are none.
+    of_quotients: Option<Box<Squares>>,
     count: u64,
     /// How many have digits beyond those that are reckoned with: then there is no variance.
     too_long: u64,
@@ -55,6 +59,21 @@ impl Spreading {
         let grown = self.sum.add(number)? + self.squares.add_square(number)?;
         self.count += 1;
         Ok(grown)
+    }
+
+    /// Adds a number, times 10^28: by how many bytes the sums grew, nearly; none where it is too long.
+    #[inline]
+    fn add_units(&mut self, units: i128) -> Option<usize> {
+        let taken = if self.of_quotients.is_none() { size_of::<Squares>() } else { 0 };
+        self.of_quotients.get_or_insert_default().add(units)?;
+        self.count += 1;
+        Some(taken + self.sum.add_part(Decimal::MAX_SCALE, units))
+    }
+
+    /// All squares.
+    fn all_squares(&self) -> Long {
+        let squares = self.squares.long();
+        self.of_quotients.as_ref().map_or_else(|| squares.clone(), |others| squares.plus(&others.long()))
     }
 
     /// Adds what numbers of one scale come to, and their squares.
@@ -130,6 +149,24 @@ impl<const ROOT: bool> Spreads<ROOT> {
         }
         grown
     }
+
+    /// Adds quotients, and what is reckoned with them; none where they are told one by one.
+    fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals) -> Option<usize> {
+        let (mut grown, mut rows) = (0, of.rows());
+        of.values.each_units(false, |places, units| {
+            let Units::Each(each) = units else { return };
+            for ((place, units), row) in places.zip(each).zip(rows.by_ref()) {
+                let group = groups.of(row);
+                let told = units.zip(self.groups.get_mut(group as usize));
+                grown += told.and_then(|(units, of)| of.add_units(units)).unwrap_or_else(|| {
+                    let number =
+                        of.values.decimal(place).map(|decimal| Value::Number(Number::Decimal(decimal)));
+                    self.add(group, Value::from_option(number), Order::default(), 1)
+                });
+            }
+        })?;
+        Some(grown)
+    }
 }
 
 impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
@@ -142,6 +179,11 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
             && self.groups.len() <= PLACES_MAX
         {
             return self.add_column(groups, numbers);
+        }
+        if let Column::Decimals(decimals) = column
+            && let Some(grown) = self.add_quotients(groups, decimals)
+        {
+            return grown;
         }
         let mut grown = 0;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -184,6 +226,11 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
         for (group, other) in group_of.iter().zip(&other.groups) {
             if let Some(of) = self.groups.get_mut(*group as usize) {
                 grown += of.sum.merge(&other.sum) + of.squares.merge(&other.squares);
+                if let Some(others) = &other.of_quotients {
+                    let taken = if of.of_quotients.is_none() { size_of::<Squares>() } else { 0 };
+                    of.of_quotients.get_or_insert_default().merge(others);
+                    grown += taken;
+                }
                 of.count += other.count;
                 of.too_long += other.too_long;
             }
@@ -193,7 +240,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
 
     fn finish(&mut self, group: u32) -> Value<'static> {
         let of = self.groups.get(group as usize).filter(|of| of.too_long == 0);
-        Value::from_option(of.and_then(|of| spread(of.count, &of.sum.long(), &of.squares.long(), ROOT)))
+        Value::from_option(of.and_then(|of| spread(of.count, &of.sum.long(), &of.all_squares(), ROOT)))
     }
 
     fn too_long(&self) -> u64 {

@@ -2,10 +2,7 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
-use crate::chunk::{
-    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Quotient, Units, each_units,
-    scalar_of,
-};
+use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 use rust_decimal::Decimal;
@@ -200,38 +197,43 @@ impl<const MEAN: bool> Sums<MEAN> {
         grown
     }
 
-    /// Adds quotients. Most have few digits before the point: those of a group are added up in units of the last place that a decimal has.
-    fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals, quotients: &[Quotient]) -> usize {
+    /// Adds quotients, and what is reckoned with them. Most have few digits before the point: those of a group are added up in units of the last place that a decimal
+    /// has.
+    fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals) -> usize {
         const SCALE: u32 = Decimal::MAX_SCALE;
         let Sums { groups: all, part, .. } = self;
         part.resize(if all.len() <= PLACES_MAX { all.len() } else { 0 }, (0, 0));
-        let (mut grown, mut rows) = (0, of.rows());
+        let (mut grown, mut rows, mut others) = (0, of.rows(), Others::of(&of.values));
         let is_one = matches!(groups, Groups::One(_));
-        each_units(quotients, is_one, |some, units| match units {
+        let told = of.values.each_units(is_one, |places, units| match units {
             Units::Sum(units) => {
                 let group = groups.of(0) as usize;
                 if let Some(summed) = all.get_mut(group) {
-                    summed.count += some.len() as u64;
+                    summed.count += places.len() as u64;
                     grown += summed.sum.add_part(SCALE, units);
                 }
             }
             Units::Each(each) => {
-                for ((quotient, units), row) in some.iter().zip(each).zip(rows.by_ref()) {
+                for ((place, units), row) in places.zip(each).zip(rows.by_ref()) {
                     let group = groups.of(row) as usize;
-                    let units = units.or_else(|| quotient.units());
+                    let units = units.or_else(|| others.units(place));
                     if let (Some((sum, count)), Some(units)) = (part.get_mut(group), units)
                         && let Some(total) = sum.checked_add(units)
                     {
                         (*sum, *count) = (total, *count + 1);
                     } else if let Some(summed) = all.get_mut(group) {
                         let (significand, scale) =
-                            units.map_or_else(|| quotient.significand(), |units| (units, SCALE));
+                            units.map_or_else(|| others.significand(place), |units| (units, SCALE));
                         summed.count += 1;
                         grown += summed.sum.add_part(scale, significand);
                     }
                 }
             }
         });
+        if told.is_none() {
+            let all = of.values.all();
+            return self.add_scaled(groups, of, all.iter().map(|value| (value.mantissa(), value.scale())));
+        }
         grown + self.add_parts(SCALE)
     }
 
@@ -275,6 +277,43 @@ impl<const MEAN: bool> Sums<MEAN> {
     }
 }
 
+/// Those of some numbers that are not told many at once.
+struct Others<'d> {
+    values: &'d DecimalValues,
+    count: usize,
+    /// All numbers, once many were asked for.
+    all: Option<Vec<Decimal>>,
+}
+
+/// Of a share like this all are made.
+const MANY: usize = 8;
+
+impl<'d> Others<'d> {
+    fn of(values: &'d DecimalValues) -> Others<'d> {
+        Others { values, count: 0, all: None }
+    }
+
+    /// A quotient times 10^28, where it is not too long.
+    fn units(&self, place: usize) -> Option<i128> {
+        match self.values {
+            DecimalValues::Quotients(quotients) => quotients.get(place)?.units(),
+            DecimalValues::Decimals(_) | DecimalValues::Chain(_) | DecimalValues::Stored(_) => None,
+        }
+    }
+
+    fn significand(&mut self, place: usize) -> (i128, u32) {
+        self.count += 1;
+        if self.all.is_none() && self.count > self.values.len() / MANY {
+            self.all = Some(self.values.all());
+        }
+        let decimal = match &self.all {
+            Some(all) => all.get(place).copied(),
+            None => self.values.decimal(place),
+        };
+        decimal.map_or((0, 0), |decimal| (decimal.mantissa(), decimal.scale()))
+    }
+}
+
 /// Whether no sum of some numbers is too long for their own type.
 fn is_small(values: &[i64]) -> bool {
     let greatest = values.iter().fold(0, |greatest, value| value.unsigned_abs().max(greatest));
@@ -313,12 +352,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
                     let each = each.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
                     self.add_scaled(groups, decimals, each)
                 }
-                values @ DecimalValues::Chain(_) => {
-                    let all = values.all();
-                    let each = all.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
-                    self.add_scaled(groups, decimals, each)
-                }
-                DecimalValues::Quotients(quotients) => self.add_quotients(groups, decimals, quotients),
+                DecimalValues::Quotients(_) | DecimalValues::Chain(_) => self.add_quotients(groups, decimals),
             };
         }
         let mut grown = 0;

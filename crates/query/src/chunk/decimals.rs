@@ -1,12 +1,14 @@
 //! Numbers for which mantissas of one scale have no room, made where their digits are needed.
 
-use super::long::{product, quotient};
-use super::quotient::{Quotient, short_quotient};
+use super::fractions::{ChainOp, Fractions};
+use super::long::{SIGNIFICAND_END, product, quotient};
+use super::quotient::{DECIMAL_END, Quotient, short_quotient};
 use super::stored::StoredNumbers;
-use crate::value::{Number, Value, estimate, estimate_of};
+use super::units::{Parts, TOGETHER, Units, each_of_parts, each_units};
+use crate::value::{BINARY_POWERS, Number, Value, estimate, estimate_of};
 use rust_decimal::Decimal;
-use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::ops::{Range, RangeInclusive};
+use std::sync::{Arc, OnceLock};
 use tamias_shred::Numbers as Mantissas;
 
 /// Numbers of many scales by their rows: computed ones, or such as are stored.
@@ -58,7 +60,7 @@ impl DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => decimals.len(),
             DecimalValues::Quotients(quotients) => quotients.len(),
-            DecimalValues::Chain(chain) => chain.estimates.len(),
+            DecimalValues::Chain(chain) => chain.count,
             DecimalValues::Stored(stored) => stored.significands.len(),
         }
     }
@@ -95,7 +97,7 @@ impl DecimalValues {
             DecimalValues::Quotients(quotients) => {
                 quotients.iter().map(|quotient| quotient.estimate()).collect()
             }
-            DecimalValues::Chain(chain) => chain.estimates.clone(),
+            DecimalValues::Chain(chain) => chain.estimates().clone(),
             DecimalValues::Stored(stored) => {
                 stored.each().map(|(significand, scale)| estimate(significand, scale)).collect()
             }
@@ -130,8 +132,28 @@ impl DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => decimals.get(place).is_some_and(Decimal::is_zero),
             DecimalValues::Quotients(quotients) => quotients.get(place).is_some_and(|of| of.is_zero()),
-            DecimalValues::Chain(chain) => chain.estimates.get(place) == Some(&0.0),
+            DecimalValues::Chain(chain) => chain.estimates().get(place) == Some(&0.0),
             DecimalValues::Stored(stored) => stored.significands.get(place) == Some(&0),
+        }
+    }
+
+    /// Calls `act` for some of them after the others, by their places, with what they come to times 10^28: with their sums, where these suffice. Only quotients and
+    /// chains are told in this way, if it is worth while.
+    pub(crate) fn each_units(&self, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) -> Option<()> {
+        match self {
+            DecimalValues::Quotients(quotients) => each_units(quotients, are_sums, act),
+            DecimalValues::Chain(chain) => chain.each_units(are_sums, act)?,
+            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => return None,
+        }
+        Some(())
+    }
+
+    /// Sets fractions to some of them; none where these do not tell them.
+    fn set(&self, fractions: &mut Fractions, places: Range<usize>) -> Option<()> {
+        match self {
+            DecimalValues::Quotients(quotients) => fractions.set_quotients(quotients.get(places)?),
+            DecimalValues::Chain(chain) => chain.set(fractions, places, &mut Parts::default()),
+            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => None,
         }
     }
 
@@ -156,7 +178,7 @@ impl DecimalValues {
             DecimalValues::Decimals(decimals) => size_of_val(decimals.as_slice()),
             DecimalValues::Quotients(quotients) => size_of_val(quotients.as_slice()),
             DecimalValues::Chain(chain) => {
-                size_of_val(chain.estimates.as_slice()) + chain.left.bytes() + chain.right.bytes()
+                chain.count * size_of::<f64>() + chain.left.bytes() + chain.right.bytes()
             }
             // The dictionary is that of a column.
             DecimalValues::Stored(stored) => {
@@ -166,22 +188,19 @@ impl DecimalValues {
     }
 }
 
-/// Products and quotients of numbers that are quotients themselves, made where their digits are needed. None of them is too great.
+/// What is reckoned with numbers that are quotients themselves, made where their digits are needed. None of them is too great.
 #[derive(Debug)]
 pub(crate) struct Chain {
     op: ChainOp,
     left: Factor,
     right: Factor,
-    /// Binary numbers next to them.
-    estimates: Vec<f64>,
+    count: usize,
+    /// Binary numbers next to them. Those of sums and differences, of which most may cancel out, are told by their digits, and so by need.
+    estimates: OnceLock<Vec<f64>>,
     /// How many roundings of binary64 each of these is off by, at most.
     roundings: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChainOp {
-    Multiply,
-    Divide,
+    /// How many operations it takes to make one of them.
+    steps: u32,
 }
 
 /// One side of a chain, a value for each of its places.
@@ -240,12 +259,26 @@ impl Factor {
         let estimates = match self {
             Factor::Constant(constant) => vec![estimate_of(*constant); count],
             Factor::Numbers(numbers) => {
-                let scale = numbers.scale.into();
-                numbers.values.iter().map(|value| estimate(*value, scale)).collect()
+                let power = estimate_of(Decimal::new(1, numbers.scale.into())).recip();
+                numbers.values.iter().map(|value| *value as f64 / power).collect()
             }
             Factor::Decimals(decimals) => decimals.values.estimates(),
         };
         (estimates.len() == count && are_told(&estimates)).then_some(estimates)
+    }
+
+    fn set(&self, fractions: &mut Fractions, places: Range<usize>) -> Option<()> {
+        match self {
+            Factor::Constant(constant) => {
+                let number = i64::try_from(constant.mantissa()).ok()?;
+                fractions.set(&[number; TOGETHER], -(constant.scale() as i32));
+            }
+            Factor::Numbers(numbers) => {
+                fractions.set(numbers.values.get(places)?, -i32::from(numbers.scale));
+            }
+            Factor::Decimals(decimals) => decimals.values.set(fractions, places)?,
+        }
+        Some(())
     }
 
     fn roundings(&self) -> u32 {
@@ -258,6 +291,31 @@ impl Factor {
         }
     }
 
+    /// A number that is greater than all of them.
+    fn end(&self) -> f64 {
+        match self {
+            Factor::Constant(constant) => estimate_of(constant.abs()) + 1.0,
+            Factor::Numbers(_) => u64::MAX as f64,
+            Factor::Decimals(decimals) => match &decimals.values {
+                DecimalValues::Quotients(_) => DECIMAL_END / 2.0,
+                DecimalValues::Chain(chain) => match chain.op {
+                    ChainOp::Add | ChainOp::Subtract => chain.left.end() + chain.right.end(),
+                    ChainOp::Multiply | ChainOp::Divide => 2.0 * ESTIMATED.end(),
+                },
+                others @ (DecimalValues::Decimals(_) | DecimalValues::Stored(_)) => {
+                    2.0 * others.estimates().iter().fold(1.0, |end, estimate| estimate.abs().max(end))
+                }
+            },
+        }
+    }
+
+    fn steps(&self) -> u32 {
+        match self {
+            Factor::Decimals(decimals) if let DecimalValues::Chain(chain) = &decimals.values => chain.steps,
+            Factor::Constant(_) | Factor::Numbers(_) | Factor::Decimals(_) => 0,
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Factor::Constant(_) => 0,
@@ -265,6 +323,15 @@ impl Factor {
             Factor::Decimals(decimals) => decimals.values.bytes(),
         }
     }
+}
+
+/// The decimal that comes to so many units of 10^-28; none where it is long.
+fn of_units(units: i128) -> Option<Decimal> {
+    let (mut units, mut scale) = (units, Decimal::MAX_SCALE);
+    while units.unsigned_abs() >= SIGNIFICAND_END {
+        (units, scale) = ((units % 10 == 0).then_some(units / 10)?, scale.checked_sub(1)?);
+    }
+    Some(Decimal::from_i128_with_scale(units, scale))
 }
 
 fn are_told(estimates: &[f64]) -> bool {
@@ -277,21 +344,62 @@ fn some<T: Copy>(of: &[T], places: &[u32]) -> Vec<T> {
     places.iter().filter_map(|place| of.get(*place as usize).copied()).collect()
 }
 
+/// A side that stands on both sides, as that of a square, takes its steps twice: chains of more are not worth while.
+const STEPS_MAX: u32 = 16;
+
+/// The roundings of a binary number that digits tell.
+const ROUNDINGS_OF_DIGITS: u32 = 5;
+
 impl Chain {
-    /// What so many numbers come to that are multiplied or divided; none where that takes more to tell, or one is divided by zero.
+    /// What so many numbers come to that are reckoned with; none where that takes more to tell, or one is divided by zero.
     pub(crate) fn of(op: ChainOp, left: Factor, right: Factor, count: usize) -> Option<Chain> {
         let roundings = left.roundings() + right.roundings() + 1;
-        if roundings > ROUNDINGS_MAX {
+        let steps = left.steps() + right.steps() + 1;
+        if steps > STEPS_MAX {
             return None;
+        }
+        if matches!(op, ChainOp::Add | ChainOp::Subtract) {
+            let is_none_too_great = left.end() + right.end() <= DECIMAL_END;
+            let (estimates, roundings) = (OnceLock::new(), ROUNDINGS_OF_DIGITS);
+            return is_none_too_great.then_some(Chain {
+                op,
+                left,
+                right,
+                count,
+                estimates,
+                roundings,
+                steps,
+            });
         }
         let (mut estimates, others) = (left.estimates(count)?, right.estimates(count)?);
         let both = estimates.iter_mut().zip(&others);
-        match op {
-            ChainOp::Multiply => both.for_each(|(estimate, other)| *estimate *= other),
-            ChainOp::Divide => both.for_each(|(estimate, other)| *estimate /= other),
+        if op == ChainOp::Multiply {
+            both.for_each(|(estimate, other)| *estimate *= other);
+        } else {
+            both.for_each(|(estimate, other)| *estimate /= other);
         }
         // Nothing divided by zero is told.
-        are_told(&estimates).then_some(Chain { op, left, right, estimates, roundings })
+        (roundings <= ROUNDINGS_MAX && are_told(&estimates)).then(|| {
+            let estimates = OnceLock::from(estimates);
+            Chain { op, left, right, count, estimates, roundings, steps }
+        })
+    }
+
+    fn estimates(&self) -> &Vec<f64> {
+        self.estimates.get_or_init(|| {
+            const UNITS: f64 = BINARY_POWERS[Decimal::MAX_SCALE as usize];
+            let mut estimates = Vec::with_capacity(self.count);
+            let told =
+                self.each_units(false, |places, units| {
+                    let Units::Each(each) = units else { return };
+                    let other = |place| self.decimal(place).map_or(0.0, estimate_of);
+                    let both = places.zip(each);
+                    estimates.extend(both.map(|(place, units)| {
+                        units.map_or_else(|| other(place), |units| units as f64 / UNITS)
+                    }));
+                });
+            told.map_or_else(|| self.all().into_iter().map(estimate_of).collect(), |()| estimates)
+        })
     }
 
     fn decimal(&self, place: usize) -> Option<Decimal> {
@@ -299,12 +407,27 @@ impl Chain {
     }
 
     fn all(&self) -> Vec<Decimal> {
-        let (left, right) = (self.left.all(self.estimates.len()), self.right.all(self.estimates.len()));
+        let mut all = Vec::with_capacity(self.count);
+        let told = self.each_units(false, |places, units| {
+            let Units::Each(each) = units else { return };
+            all.extend(places.zip(each).map(|(place, units)| {
+                let told = units.and_then(of_units);
+                told.or_else(|| self.decimal(place)).unwrap_or_default()
+            }));
+        });
+        told.map_or_else(|| self.linked(), |()| all)
+    }
+
+    /// The same where fractions do not tell most of them. Each step is made for all before the next one.
+    fn linked(&self) -> Vec<Decimal> {
+        let (left, right) = (self.left.all(self.count), self.right.all(self.count));
         left.iter().zip(&right).map(|(left, right)| self.link(*left, *right).unwrap_or_default()).collect()
     }
 
     fn link(&self, left: Decimal, right: Decimal) -> Option<Decimal> {
         match self.op {
+            ChainOp::Add => left.checked_add(right),
+            ChainOp::Subtract => left.checked_sub(right),
             ChainOp::Multiply => product(left, right).or_else(|| left.checked_mul(right)),
             ChainOp::Divide => short_quotient(left, right)
                 .or_else(|| quotient(left, right))
@@ -312,8 +435,30 @@ impl Chain {
         }
     }
 
+    fn set(&self, fractions: &mut Fractions, places: Range<usize>, parts: &mut Parts) -> Option<()> {
+        let mut right = Fractions::default();
+        self.left.set(fractions, places.clone())?;
+        self.right.set(&mut right, places)?;
+        fractions.combine(self.op, &right)?;
+        fractions.round(parts)
+    }
+
+    fn each_units(&self, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) -> Option<()> {
+        let mut fractions = Fractions::default();
+        // The first of them show whether nearly all are told.
+        let first = 0..self.count.min(TOGETHER);
+        self.set(&mut fractions, first.clone(), &mut Parts::default())?;
+        let told = fractions.are_told.iter().take(first.len()).filter(|is_told| **is_told).count();
+        (told >= first.len() - first.len() / 8).then_some(())?;
+        let tell =
+            |places: Range<usize>, parts: &mut Parts| self.set(&mut fractions, places, parts).is_some();
+        each_of_parts(self.count, are_sums, tell, act);
+        Some(())
+    }
+
     fn at(&self, places: &[u32]) -> Chain {
         let (left, right) = (self.left.at(places), self.right.at(places));
-        Chain { left, right, estimates: some(&self.estimates, places), ..*self }
+        let estimates = self.estimates.get().map(|estimates| OnceLock::from(some(estimates, places)));
+        Chain { left, right, count: places.len(), estimates: estimates.unwrap_or_default(), ..*self }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Quotient {
 pub(crate) const ESTIMATE_ERROR: f64 = 4e-15;
 
 /// No decimal is as great.
-const DECIMAL_END: f64 = 7e28;
+pub(super) const DECIMAL_END: f64 = 7e28;
 
 /// So many digits are found together, by way of binary numbers: five roundings leave less than a tenth of the last digit uncertain.
 const DIGITS_TOGETHER: u32 = 14;

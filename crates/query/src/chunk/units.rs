@@ -1,91 +1,109 @@
 //! Many quotients at once in units of the last place that a decimal has, for sums: a loop without branches that the compiler turns into vectors.
 
 use super::quotient::Quotient;
-use crate::value::WHOLE_POWERS;
+use crate::value::{BINARY_POWERS, WHOLE_POWERS};
 use rust_decimal::Decimal;
+use std::ops::Range;
 use tamias_simd::{Isa, Task, Vector};
 
 /// So many quotients are divided together.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// So many digits of a fraction are found together, by way of binary numbers: five roundings leave less than a tenth of the last digit uncertain.
-const DIGITS: usize = 14;
+pub(super) const DIGITS: usize = 14;
 
 /// Numbers of more bits leave the whole part of a quotient uncertain.
 const SHORT_BITS: u32 = 50;
 
 /// Added to a whole number, it leaves its bits at the end.
-const ONE_APART: f64 = (1u64 << 52) as f64;
+pub(super) const ONE_APART: f64 = (1u64 << 52) as f64;
 
 /// Quotients with more digits before the point that a decimal lacks behind it are rare.
-const MISSING_MAX: usize = 5;
+pub(super) const MISSING_MAX: usize = 5;
 
-/// The greatest whole part that leaves room for 28 digits, for one less, and so on.
-const WHOLE_MAX_LACKING: [i64; MISSING_MAX + 1] = {
-    let mut most = [0; MISSING_MAX + 1];
+/// Numbers below these leave room for 28 digits behind the point, for one less, and so on.
+pub(super) const ENDS: [f64; MISSING_MAX + 1] = {
+    let mut ends = [0.0; MISSING_MAX + 1];
     let mut nth = 0;
-    while nth < most.len() {
-        most[nth] = (((1u128 << 96) - 1) / 10u128.pow(Decimal::MAX_SCALE - nth as u32)) as i64;
+    while nth < ends.len() {
+        ends[nth] = (1u128 << 96) as f64 / BINARY_POWERS[Decimal::MAX_SCALE as usize - nth];
         nth += 1;
     }
-    most
+    ends
 };
+
+/// An estimate that is as near to one of them does not tell on which side the number is.
+const NEXT_TO_END: f64 = 1e-13;
 
 const HALF: i128 = WHOLE_POWERS[DIGITS] as i128;
 
 /// Quotients in three parts, whose sums have room in 64 bits each: before the point, and the digits behind it by fourteen.
-struct Parts {
-    wholes: [i64; TOGETHER],
-    firsts: [i64; TOGETHER],
-    seconds: [i64; TOGETHER],
+pub(super) struct Parts {
+    pub(super) wholes: [i64; TOGETHER],
+    pub(super) firsts: [i64; TOGETHER],
+    pub(super) seconds: [i64; TOGETHER],
     /// Whether that is what a quotient comes to.
-    are_told: [bool; TOGETHER],
+    pub(super) are_told: [bool; TOGETHER],
 }
 
-/// What the quotients at some places come to, times 10^28.
+impl Default for Parts {
+    fn default() -> Parts {
+        let [wholes, firsts, seconds] = [[0; TOGETHER]; 3];
+        Parts { wholes, firsts, seconds, are_told: [false; TOGETHER] }
+    }
+}
+
+/// What the numbers at some places come to, times 10^28.
 pub(crate) enum Units<'q> {
     /// All of them together.
     Sum(i128),
-    /// One after the other; none where [`Quotient::units`] has to tell.
+    /// One after the other; none where it takes more to tell.
     Each(&'q [Option<i128>]),
 }
 
-/// Calls `act` for some quotients after the others with what they come to: with their sums, where these suffice.
-pub(crate) fn each_units(
-    quotients: &[Quotient],
-    are_sums: bool,
-    mut act: impl FnMut(&[Quotient], Units<'_>),
-) {
+/// Calls `act` for some quotients after the others, by their places, with what they come to: with their sums, where these suffice.
+pub(super) fn each_units(quotients: &[Quotient], are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) {
     let isa = Isa::best();
     let (mut dividends, mut divisors) = ([0; TOGETHER], [1; TOGETHER]);
-    let mut parts = Parts {
-        wholes: [0; TOGETHER],
-        firsts: [0; TOGETHER],
-        seconds: [0; TOGETHER],
-        are_told: [false; TOGETHER],
-    };
-    let mut each = [None; TOGETHER];
-    for some in quotients.chunks(TOGETHER) {
+    let tell = |places: Range<usize>, parts: &mut Parts| {
         let mut are_whole = true;
+        let some = quotients.get(places).unwrap_or_default();
         for ((dividend, divisor), quotient) in dividends.iter_mut().zip(&mut divisors).zip(some) {
             let (of, by, power) = quotient.parts();
             (*dividend, *divisor) = (of, by);
             are_whole &= power == 0;
         }
         // What is left of the quotients before is divided again, and not looked at.
-        isa.run(Divide { dividends: &dividends, divisors: &divisors, parts: &mut parts });
+        isa.run(Divide { dividends: &dividends, divisors: &divisors, parts });
+        are_whole
+    };
+    each_of_parts(quotients.len(), are_sums, tell, act);
+}
+
+/// The same of so many numbers, with what tells the parts of those at some places, or that none of them is told.
+pub(super) fn each_of_parts(
+    count: usize,
+    are_sums: bool,
+    mut tell: impl FnMut(Range<usize>, &mut Parts) -> bool,
+    mut act: impl FnMut(Range<usize>, Units<'_>),
+) {
+    let (mut parts, mut each) = (Parts::default(), [None; TOGETHER]);
+    for start in (0..count).step_by(TOGETHER) {
+        let places = start..count.min(start + TOGETHER);
+        let are_some = tell(places.clone(), &mut parts);
         let Parts { wholes, firsts, seconds, are_told } = &parts;
-        if are_sums && are_whole && are_told.iter().take(some.len()).all(|is_told| *is_told) {
+        if are_sums && are_some && are_told.iter().take(places.len()).all(|is_told| *is_told) {
             let [whole, first, second] =
-                [wholes, firsts, seconds].map(|part| part.iter().take(some.len()).sum::<i64>());
-            act(some, Units::Sum(units(whole, first, second)));
+                [wholes, firsts, seconds].map(|part| part.iter().take(places.len()).sum::<i64>());
+            act(places, Units::Sum(units(whole, first, second)));
             continue;
         }
         let all = wholes.iter().zip(firsts).zip(seconds).zip(are_told);
         for (place, (((whole, first), second), is_told)) in each.iter_mut().zip(all) {
-            *place = (are_whole && *is_told).then(|| units(*whole, *first, *second));
+            *place = (are_some && *is_told).then(|| units(*whole, *first, *second));
         }
-        act(some, Units::Each(each.get(..some.len()).unwrap_or_default()));
+        let each = each.get(..places.len()).unwrap_or_default();
+        act(places, Units::Each(each));
     }
 }
 
@@ -123,17 +141,8 @@ fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
     let (of, by) = (magnitude(dividend), magnitude(divisor));
     let inverse = 1.0 / binary(by);
     let (whole, rest) = next(of, by, inverse, 1);
-    // So many digits a decimal has fewer after the point, for those before it.
-    let (mut power, mut missing, mut is_edge) = (WHOLE_POWERS[DIGITS], 1, false);
-    for nth in 0..MISSING_MAX {
-        let is_over = whole > WHOLE_MAX_LACKING[nth];
-        // What comes next to the end of significands may have a digit less.
-        is_edge |= whole == WHOLE_MAX_LACKING[nth];
-        power = if is_over { WHOLE_POWERS[DIGITS - 1 - nth] } else { power };
-        missing = if is_over { WHOLE_POWERS[nth + 1] } else { missing };
-    }
-    let are_short = (of | by) >> SHORT_BITS == 0;
-    let is_told = are_short & (whole < WHOLE_MAX_LACKING[MISSING_MAX]) & !is_edge;
+    let Lacking { power, missing, is_told } = Lacking::of(binary(of) * inverse);
+    let is_told = is_told & ((of | by) >> SHORT_BITS == 0);
     let (first, rest) = next(rest, by, inverse, WHOLE_POWERS[DIGITS]);
     let (second, rest) = next(rest, by, inverse, power);
     let twice = rest.wrapping_mul(2);
@@ -142,20 +151,46 @@ fn divide(dividend: i64, divisor: i64) -> (i64, i64, i64, bool) {
     (signed(whole, sign), signed(first, sign), signed(second, sign), is_told)
 }
 
+/// The digits behind the point that a decimal has no room for, since there are others before it.
+pub(super) struct Lacking {
+    /// The power of ten of those that there are behind the first fourteen.
+    pub(super) power: i64,
+    /// That of those that are missing.
+    pub(super) missing: i64,
+    /// Whether an estimate tells it.
+    pub(super) is_told: bool,
+}
+
+impl Lacking {
+    /// Of a number that is not negative, by its estimate.
+    #[inline(always)]
+    pub(super) fn of(estimate: f64) -> Lacking {
+        let (mut power, mut missing) = (WHOLE_POWERS[DIGITS], 1);
+        let mut is_told = estimate < ENDS[MISSING_MAX];
+        for nth in 0..MISSING_MAX {
+            let is_over = estimate > ENDS[nth];
+            is_told &= (estimate - ENDS[nth]).abs() > ENDS[nth] * NEXT_TO_END;
+            power = if is_over { WHOLE_POWERS[DIGITS - 1 - nth] } else { power };
+            missing = if is_over { WHOLE_POWERS[nth + 1] } else { missing };
+        }
+        Lacking { power, missing, is_told }
+    }
+}
+
 #[inline(always)]
-fn magnitude(number: i64) -> i64 {
+pub(super) fn magnitude(number: i64) -> i64 {
     signed(number, number >> (i64::BITS - 1))
 }
 
 /// A number with another sign where that is all ones, not zeros.
 #[inline(always)]
-fn signed(number: i64, sign: i64) -> i64 {
+pub(super) fn signed(number: i64, sign: i64) -> i64 {
     (number ^ sign).wrapping_sub(sign)
 }
 
 /// The binary number of a whole one of at most 52 bits.
 #[inline(always)]
-fn binary(number: i64) -> f64 {
+pub(super) fn binary(number: i64) -> f64 {
     f64::from_bits(number as u64 | ONE_APART.to_bits()) - ONE_APART
 }
 
@@ -193,15 +228,16 @@ mod tests {
                 numbers.iter().filter_map(|(dividend, divisor)| Quotient::of(*dividend, *divisor)).collect();
             for are_sums in [false, true] {
                 let mut count = 0;
-                each_units(&quotients, are_sums, |some, units| {
-                    count += some.len();
-                    let expected = some.iter().map(|quotient| quotient.units());
+                each_units(&quotients, are_sums, |places, units| {
+                    count += places.len();
+                    let some = &quotients[places];
+                    let expected = some.iter().map(|quotient| units_of(*quotient));
                     match units {
-                        Units::Sum(sum) => assert_eq!(expected.map(Option::unwrap).sum::<i128>(), sum),
+                        Units::Sum(sum) => assert_eq!(expected.sum::<i128>(), sum),
                         Units::Each(each) => {
                             assert_eq!(each.len(), some.len());
-                            for (told, expected) in each.iter().zip(expected) {
-                                assert!(told.is_none() || *told == expected, "{told:?} {expected:?}");
+                            for (told, quotient) in each.iter().zip(some) {
+                                assert!(told.is_none_or(|told| told == units_of(*quotient)), "{told:?} {quotient:?}");
                             }
                         }
                     }
@@ -215,9 +251,15 @@ mod tests {
         fn short_quotients_are_told_together(dividend in 0i64..10_000_000, divisor in 1000i64..10_000_000) {
             let quotient = Quotient::of(dividend, divisor).unwrap();
             each_units(&[quotient], true, |_, units| match units {
-                Units::Sum(sum) => assert_eq!(Some(sum), quotient.units()),
-                Units::Each(_) => assert!([7, 79, 792, 7922].contains(&(dividend / divisor)), "{quotient:?}"),
+                Units::Sum(sum) => assert_eq!(sum, units_of(quotient)),
+                Units::Each(_) => panic!("{quotient:?}"),
             });
         }
+    }
+
+    /// Of what has few digits before the point.
+    fn units_of(quotient: Quotient) -> i128 {
+        let (significand, scale) = quotient.significand();
+        significand * 10i128.pow(Decimal::MAX_SCALE - scale)
     }
 }

@@ -61,6 +61,14 @@ fn quotients_are_those_of_events() {
         "select n, a / b as q from stream order by q desc limit 15",
         "select n, t / b as q from stream order by q limit 15",
         "select mean(a / (b + 1) / 3), sum((a + b) / (a - b)), stddev(a / b) from stream",
+        "select stddev(a / b), variance(b / a), stddev(a / c - 5), variance(a / b / c) from stream group by user",
+        "select sum(a / b - 20), mean(a / b + b / a), sum(a / b - a / b), mean(7 - a / c) from stream group by user",
+        "select sum((a / b) ^ 2), mean((a / b) ^ 2 - c / a), sum(((a / b) ^ 2 + 1) ^ 2), mean(a / (b / c)) from stream",
+        "select sum(a / b * 100), mean(a / b * c * 0.01), sum(a * (1 + b / c)), mean(t * (1 + b / c)) from stream",
+        "select sum(a / b * 4 / 3 + 1), mean((a / b + 1) / (c / b - 2)), sum(ns / b / 3), sum(d / b - t) from stream",
+        "select max(a / b - 20), min(a / b - a / c), percentile(a / b - 20, 30), count(distinct(a / b - 1)) from stream",
+        "select count(*) from stream where a / b - 20 > 0 or a / c + b / c < 9",
+        "select n, a / b - 20 as q from stream order by q limit 15",
     ] {
         agree(&memory, text);
     }

@@ -239,6 +239,8 @@ fn term() -> impl Strategy<Value = String> {
         1 => path().prop_map(|k| format!("Length({k}) > 1")),
         2 => (select(vec!["a", "b", "nested.Elapsed"]), select(vec!["[?]", "[*]", "[?].x", "[*].b", "[?].x.b"]), comparison(), literal(), ci.clone())
             .prop_map(|(k, of, op, v, ci)| format!("{k}{of} {op} {v}{ci}")),
+        2 => (literal(), select(vec!["in", "not in"]), select(vec!["a", "b", "nested.Elapsed", "b.x"]), ci.clone())
+            .prop_map(|(v, op, k, ci)| format!("{v} {op} {k}{ci}")),
         2 => (select(vec!["Some", "Every"]), select(vec!["a", "b", "nested.Elapsed"]), comparison(), literal(), select(vec![
             "i.x is null", "i is not null and Elapsed > 7", "Length(i.x) > 1", "Length(b) > Length(a)", "i.x[?] = 1", "i.b like '%a%'",
             "Some(a, |j| j.x = i.x)", "not Has(i.b)", "i['x'] + 1 > @Arrived", "Has(i)",

@@ -42,7 +42,7 @@ impl Evaluator<'_> {
             Expr::If(_) | Expr::Coalesce(_) => self.chosen_number(expr),
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
-                None => self.reckoned_call(function, arguments).or_else(|| self.mapped_numbers(expr)),
+                None => self.reckoned_call(expr, function, arguments).or_else(|| self.mapped_numbers(expr)),
             },
             other => match self.mixed(other) {
                 Some(column) => Some(Reckoned::Numbers(column.numbers.clone())),
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
         self.read_decimals(expr).filter(|read| read.are_null).map(TextNumbers::reckoned)
     }
 
-    fn reckoned_call(&self, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
+    fn reckoned_call(&self, expr: &Expr, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
         match (function.name, arguments) {
             ("Round", [of]) => rounded(&self.operand(of)?, 0),
             ("Round", [of, places]) => match self.reckoned(places)? {
@@ -88,6 +88,7 @@ impl Evaluator<'_> {
             }
             ("DateTime", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.instants()?.clone())),
             ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.durations()?.clone())),
+            ("OffsetIn", _) => self.offsets(expr).map(Reckoned::Numbers),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),

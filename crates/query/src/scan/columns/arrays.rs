@@ -11,7 +11,7 @@ use super::whole::gather_some;
 use crate::ast::Quantifier;
 use crate::column_block::{ArrayColumn, Coded, ColumnError, Path, PathColumn};
 use crate::dictionary::Dictionary;
-use crate::expr::Expr;
+use crate::expr::{Expr, Set};
 use crate::value::Value;
 use rust_decimal::Decimal;
 use std::sync::Arc;
@@ -117,21 +117,17 @@ impl Evaluator<'_> {
                 Some(OfArray { array, asked: Asked::Length })
             }
             Expr::Quantified { quantifier, collection, body } if is_outermost && !reads_document(body) => {
-                let array = self.array(collection).filter(|array| !array.at.has_objects)?;
-                let element = self.paths.len();
-                // The element of a collection that is unnested has that slot, or others.
-                if slots_of(body).iter().any(|slot| *slot >= element) {
+                self.quantified(*quantifier, collection, (**body).clone())
+            }
+            Expr::In { left, right, negated, ci } => {
+                let Expr::Constant(value) = &**left else { return None };
+                if value.is_undefined() {
                     return None;
                 }
-                let mut condition = (**body).clone();
-                bind_element(&mut condition, element);
-                let below = self.members(&array, [&condition].into_iter())?;
-                let slots: Vec<usize> = (element..element + below.len()).collect();
-                bind_members(&mut condition, element, &below, &slots);
-                Some(OfArray {
-                    array,
-                    asked: Asked::Quantified { quantifier: *quantifier, condition, below },
-                })
+                let set = Arc::new(Set::new(vec![value.clone()], *ci));
+                let quantifier = if *negated { Quantifier::All } else { Quantifier::Any };
+                let equals = Expr::InSet { left: Box::new(Expr::Local(0)), set, negated: *negated };
+                self.quantified(quantifier, right, equals)
             }
             _ => {
                 let mut below = Vec::new();
@@ -144,6 +140,21 @@ impl Evaluator<'_> {
                 is_told.then(|| OfArray { array, asked: Asked::Nth { place, below: below.into() } })
             }
         }
+    }
+
+    /// Whether a condition holds for an element of an array, or for each.
+    fn quantified(&self, quantifier: Quantifier, collection: &Expr, mut condition: Expr) -> Option<OfArray> {
+        let array = self.array(collection).filter(|array| !array.at.has_objects)?;
+        let element = self.paths.len();
+        // The element of a collection that is unnested has that slot, or others.
+        if slots_of(&condition).iter().any(|slot| *slot >= element) {
+            return None;
+        }
+        bind_element(&mut condition, element);
+        let below = self.members(&array, [&condition].into_iter())?;
+        let slots: Vec<usize> = (element..element + below.len()).collect();
+        bind_members(&mut condition, element, &below, &slots);
+        Some(OfArray { array, asked: Asked::Quantified { quantifier, condition, below } })
     }
 
     /// The arrays at the path that an expression comes down to in this block, where columns tell their elements.

@@ -113,8 +113,8 @@ fn long_of(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Option<Decim
     told.map(Some).or_else(|| of_decimals(op, left, right).ok())
 }
 
-/// Products and quotients of quotients, by the rows that have both sides, without those of which one is divided by zero; none of others, or where their
-/// estimates do not tell enough.
+/// What is reckoned with quotients, by the rows that have both sides, without those of which one is divided by zero; none of others, or where their estimates do
+/// not tell enough.
 fn of_chain(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
     if let (Arithmetic::Divide, Reckoned::Constant { value, scale }) = (op, right)
         && let Some((value, scale)) = reciprocal(*value, *scale)
@@ -124,7 +124,9 @@ fn of_chain(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckone
     let op = match op {
         Arithmetic::Multiply => ChainOp::Multiply,
         Arithmetic::Divide => ChainOp::Divide,
-        Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Remainder | Arithmetic::Power => return None,
+        Arithmetic::Add => ChainOp::Add,
+        Arithmetic::Subtract => ChainOp::Subtract,
+        Arithmetic::Remainder | Arithmetic::Power => return None,
     };
     let is_lazy = |side: &Reckoned| {
         let values = side.as_decimals().map(|decimals| &decimals.values);

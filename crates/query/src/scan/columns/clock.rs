@@ -9,8 +9,9 @@ use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::functions::offset_of;
-use crate::time::{Civil, INSTANT_MAX, part_of, write_instant};
+use crate::time::{Civil, INSTANT_MAX, offset_within, part_of, write_instant};
 use crate::value::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,13 +40,28 @@ impl Evaluator<'_> {
             _ => return None,
         };
         let (part, span) = part_of(&part)?;
+        let instants = self.reckoned(of)?;
+        let mut instants = Cow::Borrowed(&**instants.numbers().filter(|numbers| numbers.scale == 0)?);
         let offset = match offset {
             None => 0,
             Some(Expr::Constant(offset)) => offset_of(offset)?,
-            Some(_) => return None,
+            Some(offset) => {
+                // In a zone each instant has an offset of its own, that of the ones around it mostly.
+                let offsets = self.offsets(offset)?;
+                if offsets.rows != instants.rows || !instants.values.iter().all(is_valid) {
+                    return None;
+                }
+                let own = instants.to_mut().values.iter_mut();
+                own.zip(&offsets.values).for_each(|(instant, offset)| *instant += offset);
+                0
+            }
         };
-        let instants = self.reckoned(of)?;
-        let instants = instants.numbers().filter(|numbers| numbers.scale == 0)?;
+        if span == 1
+            && let Some(values) = times_of_day(&instants.values, offset)
+        {
+            let told = Mantissas { values, rows: instants.rows.clone(), ..Mantissas::default() };
+            return Some(Reckoned::Numbers(Arc::new(told)));
+        }
         let tell = |instant: u64| Some(part(&Civil::at(instant.checked_add_signed(offset)?)?) as i64);
         let mut known = Known { span, offset, instants: 0..0, value: None };
         let mut told =
@@ -83,7 +99,42 @@ impl Evaluator<'_> {
     }
 }
 
+/// Whether a number is an instant.
+fn is_valid(number: &i64) -> bool {
+    (0..=INSTANT_MAX as i64).contains(number)
+}
+
+/// The time since midnight that instants have at an offset; none where one has none.
+fn times_of_day(instants: &[i64], offset: i64) -> Option<Vec<i64>> {
+    let (least, greatest) = tamias_simd::numbers::range(instants).unwrap_or_default();
+    let bounds = [least, greatest, least.checked_add(offset)?, greatest.checked_add(offset)?];
+    bounds
+        .iter()
+        .all(is_valid)
+        .then(|| instants.iter().map(|instant| (instant + offset) % TICKS_PER_DAY as i64).collect())
+}
+
 impl Evaluator<'_> {
+    /// The offsets that a zone has at the instants of a column, as `OffsetIn` gives them; none of another expression, or where one has none.
+    pub(super) fn offsets(&self, expr: &Expr) -> Option<Arc<Mantissas>> {
+        let Expr::Call { function, arguments, .. } = expr else { return None };
+        let ("OffsetIn", [Expr::Constant(Value::Text(zone)), of]) = (function.name, arguments.as_slice())
+        else {
+            return None;
+        };
+        let (zone, instants) = (zone.text(), self.reckoned(of)?);
+        let instants = instants.numbers().filter(|numbers| numbers.scale == 0)?;
+        let (mut known, mut values) = ((0, 0..0), Vec::with_capacity(instants.values.len()));
+        for instant in &instants.values {
+            let instant = u64::try_from(*instant).ok().filter(|instant| *instant <= INSTANT_MAX)?;
+            if !known.1.contains(&instant) {
+                known = offset_within(&zone, instant)?;
+            }
+            values.push(known.0);
+        }
+        Some(Arc::new(Mantissas { values, rows: instants.rows.clone(), ..Mantissas::default() }))
+    }
+
     /// The texts that `ToIsoString` gives for a column of instants; none where what else it is given is not constant.
     pub(super) fn iso_texts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
         let (instants, offset) = self.iso_instants(expr)?;

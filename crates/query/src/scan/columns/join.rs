@@ -22,10 +22,24 @@ enum Part<'e> {
 impl Joining<'_> {
     /// What each part gives a row, as strings spell it; none where that is no string.
     pub(super) fn texts(&self, row: usize) -> impl Iterator<Item = Option<&[u8]>> {
+        self.of_codes(move |coded| coded.code(row))
+    }
+
+    /// The same of entries of the columns.
+    fn of_codes(&self, code: impl Fn(&Coded) -> u32) -> impl Iterator<Item = Option<&[u8]>> {
         self.0.iter().map(move |part| match part {
             Part::Constant(text) => Some(text.as_slice()),
-            Part::Column(coded) => unquoted(coded.dictionary.get(coded.code(row))),
+            Part::Column(coded) => unquoted(coded.dictionary.get(code(coded))),
         })
+    }
+
+    /// The column that is joined with constants, if there is one alone and its rows share entries.
+    fn only_shared(&self) -> Option<&Coded> {
+        let mut columns = self.0.iter().filter_map(|part| match part {
+            Part::Constant(_) => None,
+            Part::Column(coded) => Some(*coded),
+        });
+        columns.next().filter(|coded| coded.codes().is_some() && columns.next().is_none())
     }
 }
 
@@ -52,10 +66,15 @@ impl Evaluator<'_> {
         (bytes <= VALUE_BYTES_MAX).then_some(Joining(parts))
     }
 
-    /// The joined texts, one for each row.
+    /// The joined texts, one for each row, or for each entry of the only column.
     pub(super) fn joined(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
         let joining = self.joining(expr)?;
         let mut made = Texts::default();
+        if let Some(coded) = joining.only_shared() {
+            (0..coded.dictionary.len() as u32).for_each(|entry| made.add_joined(joining.of_codes(|_| entry)));
+            let made = Coded::mapped(coded, made.into_dictionary()?);
+            return Some(Arc::new(PathColumn::Coded(made)));
+        }
         (0..self.rows()).for_each(|row| made.add_joined(joining.texts(row)));
         Some(Arc::new(PathColumn::Coded(Coded::new(None, made.into_dictionary()?))))
     }

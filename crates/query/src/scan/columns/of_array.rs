@@ -43,7 +43,7 @@ pub(super) enum Asked {
 /// Whether an expression asks something of arrays that columns may tell, or how long texts are.
 pub(super) fn asks_of_arrays(expr: &Expr) -> bool {
     match expr {
-        Expr::Quantified { .. } | Expr::Element(..) => true,
+        Expr::Quantified { .. } | Expr::Element(..) | Expr::In { .. } => true,
         Expr::Call { function, .. } if function.name == "Length" => true,
         other => other.children().into_iter().any(asks_of_arrays),
     }

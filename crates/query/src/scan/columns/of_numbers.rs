@@ -30,19 +30,26 @@ impl Evaluator<'_> {
             return None;
         }
         let mut texts = Texts::default();
+        if let Some((codes, firsts)) = told_apart(&numbers, self.rows()) {
+            for row in firsts {
+                let place = match &numbers.rows {
+                    None => Some(row as usize),
+                    Some(rows) => rows.binary_search(&row).ok(),
+                };
+                texts.add_told(|bytes| {
+                    place.into_iter().for_each(|place| write_text(&numbers, place, is_hex, bytes));
+                    true
+                });
+            }
+            return Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), texts.into_dictionary()?))));
+        }
         let mut next = 0;
         for row in 0..self.rows() as u32 {
             let has_one = numbers.rows.as_ref().is_none_or(|rows| rows.get(next) == Some(&row));
-            let number =
-                numbers.values.get(next).copied().filter(|number| has_one && (!is_hex || *number >= 0));
             texts.add_told(|bytes| {
-                let Some(number) = number else { return true };
-                bytes.push(b'"');
-                match is_hex {
-                    true => write_hex(number.unsigned_abs(), bytes),
-                    false => numbers.write(next, bytes),
+                if has_one {
+                    write_text(&numbers, next, is_hex, bytes);
                 }
-                bytes.push(b'"');
                 true
             });
             next += usize::from(has_one);
@@ -59,6 +66,17 @@ impl Evaluator<'_> {
         self.each(expr, firsts, |_, value| made.add(&value)).ok()?;
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), made.into_dictionary()?))))
     }
+}
+
+/// Writes the text of a number at a place, as `ToString` or `ToHexString` give it; nothing where they give none.
+fn write_text(numbers: &Mantissas, place: usize, is_hex: bool, bytes: &mut Vec<u8>) {
+    let Some(number) = numbers.values.get(place).filter(|number| !is_hex || **number >= 0) else { return };
+    bytes.push(b'"');
+    match is_hex {
+        true => write_hex(number.unsigned_abs(), bytes),
+        false => numbers.write(place, bytes),
+    }
+    bytes.push(b'"');
 }
 
 fn write_hex(number: u64, bytes: &mut Vec<u8>) {

@@ -65,7 +65,12 @@ impl Reckoned {
 
     /// Whether one of the numbers is zero.
     pub(super) fn has_zero(&self) -> bool {
-        (0..self.len()).any(|place| self.is_zero(place))
+        match self {
+            Reckoned::Numbers(numbers) => numbers.values.contains(&0),
+            Reckoned::Constant { .. } | Reckoned::Decimals(_) => {
+                (0..self.len()).any(|place| self.is_zero(place))
+            }
+        }
     }
 
     /// Numbers that were computed.

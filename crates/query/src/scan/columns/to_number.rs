@@ -80,7 +80,10 @@ fn read(text: &[u8]) -> Told<Read> {
     let is_whole = matches!(whole, [b'0'] | [b'1'..=b'9', ..]);
     let all = whole.iter().chain(fraction.unwrap_or_default());
     if !is_whole || fraction == Some(b"") || !all.clone().all(u8::is_ascii_digit) {
-        return Err(Untold);
+        // Without an exponent, and a space at its end that is cut off, it is none.
+        let may_be_told = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'e' | b'E' | b'\\');
+        let is_none = text.iter().all(may_be_told) && !text.ends_with(b" ");
+        return if is_none { Ok(None) } else { Err(Untold) };
     }
     // Sixteen digits at most.
     let mantissa = all.fold(0i64, |mantissa, digit| 10 * mantissa + i64::from(digit - b'0'));

@@ -327,7 +327,12 @@ impl Factor {
 
 /// The decimal that comes to so many units of 10^-28; none where it is long.
 fn of_units(units: i128) -> Option<Decimal> {
-    let (mut units, mut scale) = (units, Decimal::MAX_SCALE);
+    const HALF: u32 = Decimal::MAX_SCALE / 2;
+    // Quotients that end soon are no rare thing, and products of few digits take less time.
+    let (mut units, mut scale) = match units % 10i128.pow(HALF) {
+        0 => (units / 10i128.pow(HALF), HALF),
+        _ => (units, Decimal::MAX_SCALE),
+    };
     while units.unsigned_abs() >= SIGNIFICAND_END {
         (units, scale) = ((units % 10 == 0).then_some(units / 10)?, scale.checked_sub(1)?);
     }

@@ -75,10 +75,10 @@ impl Block for Events {
         self.ends.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        Times { instants: &self.numbers, arrivals: &self.numbers }.range()
+        Times { instants: &self.numbers, arrivals: tamias_query::Arrivals::Each(&self.numbers) }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
+        Ok(Some(Times { instants: &self.numbers, arrivals: tamias_query::Arrivals::Each(&self.numbers) }))
     }
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))

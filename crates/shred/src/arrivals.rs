@@ -44,7 +44,7 @@ impl<E: AsRef<[[u8; 8]]>> Arrivals<E> {
         }
     }
 
-    /// Those of events that follow one another. Takes time linear in how many these are.
+    /// Those of events that follow one another.
     pub fn of(&self, events: Range<usize>) -> impl ExactSizeIterator<Item = u64> + Clone {
         events.map(|event| self.get(event))
     }

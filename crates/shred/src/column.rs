@@ -156,8 +156,8 @@ impl Needs {
 }
 
 impl Encoding {
-    /// The number of the encoding by templates follows: the reader stands behind it then.
-    pub(crate) fn is_by_templates(reader: &mut Reader<'_>) -> bool {
+    /// Takes the number of the encoding by templates, if that is what comes next: whether it was.
+    pub(crate) fn take_templates(reader: &mut Reader<'_>) -> bool {
         match reader.0 {
             [TEMPLATES, rest @ ..] => {
                 reader.0 = rest;

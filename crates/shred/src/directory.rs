@@ -8,7 +8,7 @@ use crate::encoding::simple::Simple;
 use crate::encoding::templates;
 use crate::encoding::ticks::Ticks;
 use crate::error::{DecodeError, EncodeError, malformed};
-use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
+use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::late::{self, LateTemplates};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::order;
@@ -160,6 +160,27 @@ const TOO_LONG: &str = "a directory that is too long";
 pub(crate) struct Unread {
     directory: Directory<Box<[u8]>, Written>,
     templates: LateTemplates,
+    users: Users,
+}
+
+/// Whether each frame is read for one column alone, or for the times, as far as is known without templates.
+#[derive(Debug, Default)]
+struct Users(Vec<User>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    None,
+    Times,
+    Column(usize),
+    Several,
+}
+
+impl Users {
+    fn add(&mut self, part: Part, user: User) {
+        if let Some(known) = self.0.get_mut(part.frame as usize) {
+            *known = if *known == User::None || *known == user { user } else { User::Several };
+        }
+    }
 }
 
 impl std::ops::Deref for Unread {
@@ -210,6 +231,9 @@ impl Unread {
         let instants = Ticks::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
         needs.ints([&instants.multiples, &arrivals]);
+        let mut users = Users(vec![User::None; frames.len()]);
+        let of_times = [&instants.multiples, &arrivals].into_iter().filter_map(Ints::part);
+        of_times.for_each(|part| users.add(part, User::Times));
         let paths = Paths::read(reader)?;
         let mut left = (bytes + events) * VALUES_PER_BYTE;
         let count = reader.count()?;
@@ -226,9 +250,12 @@ impl Unread {
             };
             let count = reader.at_most(left, "more values than the documents could have")?;
             left -= count;
-            let encoding = if !Encoding::is_by_templates(reader) {
+            let encoding = if !Encoding::take_templates(reader) {
                 let simple = Simple::read(reader, count, &frames)?;
-                simple.each_part(&mut |part| needs.part(part));
+                simple.each_part(&mut |part| {
+                    needs.part(part);
+                    users.add(part, User::Column(number));
+                });
                 Written::Simple(simple)
             } else if let Templates::Packed(_) = stored {
                 let length = reader.at_most(DIRECTORY_BYTES_MAX - late.bytes(), TOO_LONG)?;
@@ -251,6 +278,11 @@ impl Unread {
             left -= arrays + elements;
             let (lengths, codes) = (Ints::read(reader, &frames)?, Ints::read(reader, &frames)?);
             needs.ints([&lengths, &codes]);
+            // Whatever is read of elements, these are read with it.
+            [&lengths, &codes]
+                .into_iter()
+                .filter_map(Ints::part)
+                .for_each(|part| users.add(part, User::Several));
             lists.push(List { path, arrays, elements, lengths, codes });
         }
         needs.are_met_by(&frames)?;
@@ -264,7 +296,7 @@ impl Unread {
         };
         let directory =
             Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes };
-        Ok(Unread { directory, templates })
+        Ok(Unread { directory, templates, users })
     }
 
     /// How a column is stored. The first one by templates takes time linear in all templates.
@@ -282,9 +314,14 @@ impl Unread {
         })
     }
 
-    /// What the templates take in memory, in bytes.
-    pub(crate) fn template_bytes(&self) -> usize {
-        self.templates.held_bytes()
+    /// Whether a frame is read for one column alone, or for the times alone, as far as is known without templates.
+    pub(crate) fn is_of_one(&self, frame: u32) -> bool {
+        matches!(self.users.0.get(frame as usize), Some(User::Times | User::Column(_)))
+    }
+
+    /// What it takes in memory beside the directory, in bytes.
+    pub(crate) fn late_bytes(&self) -> usize {
+        self.templates.held_bytes() + size_of_val(self.users.0.as_slice())
     }
 
     /// The instants of the events.

@@ -62,7 +62,7 @@ impl Group {
     /// The approximate memory in use, in bytes, including data that is built when columns are read.
     pub fn held_bytes(&self) -> usize {
         let Directory { frames, paths, columns, lists, shapes, .. } = &*self.directory;
-        let columns = size_of_val(columns.as_slice()) + self.directory.template_bytes();
+        let columns = size_of_val(columns.as_slice()) + self.directory.late_bytes();
         let by_code: usize =
             self.by_code.iter().map(|shapes| size_of_val(shapes) + 4 * shapes.capacity()).sum();
         let census =
@@ -78,6 +78,11 @@ impl Group {
             + census
     }
 
+    /// Whether a frame is read for one column alone, or for the times alone, as far as is known without templates: once that is made of it, hardly anything else will be.
+    pub fn is_of_one(&self, frame: u32) -> bool {
+        self.directory.is_of_one(frame)
+    }
+
     /// The number of frames.
     pub fn frames(&self) -> usize {
         self.directory.frames.len()
@@ -88,7 +93,7 @@ impl Group {
         // What several columns share is the first one's.
         let mut counted = HashSet::new();
         self.directory.columns.iter().map(move |column| {
-            // Templates that were walked over once can be read.
+            // Of templates that cannot be read nothing is known.
             let encoding = self.directory.encoding(column).ok();
             ColumnInfo {
                 path: self.directory.paths.display(column.path),

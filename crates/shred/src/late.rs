@@ -86,22 +86,31 @@ impl LateTemplates {
     /// The bytes of one of them. The first time, all are unpacked and gone over: what is read of any of them has to be within the limits of the group.
     pub(crate) fn get(&self, range: &Range<usize>, frames: &[FrameInfo]) -> Result<&[u8], DecodeError> {
         let unpacked = self.unpacked.get_or_init(|| self.unpack(frames)).as_ref().map_err(|error| *error)?;
-        Ok(unpacked.get(range.clone()).unwrap_or_default())
+        self.all(unpacked).get(range.clone()).ok_or(malformed("templates beyond the last one"))
     }
 
+    /// The bytes of all, of which those that are packed were unpacked.
+    fn all<'t>(&'t self, unpacked: &'t [u8]) -> &'t [u8] {
+        match &self.stored {
+            Stored::Packed(_) => unpacked,
+            Stored::Plain(plain) => plain,
+        }
+    }
+
+    /// Unpacks what is packed, and goes over all.
     fn unpack(&self, frames: &[FrameInfo]) -> Result<Vec<u8>, DecodeError> {
         let mut unpacked = Vec::new();
-        match &self.stored {
-            // Nothing is packed where there is nothing.
-            Stored::Packed(packed) if packed.is_empty() && self.length == 0 => {}
-            Stored::Packed(packed) => decompressor::decompress(packed, &[], self.length, &mut unpacked)?,
-            Stored::Plain(plain) => unpacked.extend_from_slice(plain),
+        if let Stored::Packed(packed) = &self.stored
+            && !packed.is_empty()
+        {
+            decompressor::decompress(packed, &[], self.length, &mut unpacked)?;
         }
+        let all = self.all(&unpacked);
         let mut needs = self.beside;
         // How often references lead on from each of these columns.
         let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
-            let mut reader = Reader(unpacked.get(column.range.clone()).unwrap_or_default());
+            let mut reader = Reader(all.get(column.range.clone()).unwrap_or_default());
             let mut level = 0;
             let level_of = |number: usize| {
                 let known = self.columns.binary_search_by_key(&number, |column| column.number);

@@ -92,7 +92,7 @@ pub struct ColumnBlock {
 enum FramesRead {
     /// They are kept with what was decoded, as more will be read of them.
     Kept,
-    /// They are there for one reader: what is made of them is kept itself. By number.
+    /// Those that are of one column are there for one reader: what is made of them is kept itself. By number.
     Lent(Vec<OnceLock<Vec<u8>>>),
 }
 
@@ -118,8 +118,10 @@ impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
         let ColumnBlock { decoded, turn, .. } = self.block;
         let lent = match &self.frames {
-            FramesRead::Kept => return decoded.frame(frame, *turn, || self.read(frame)),
-            FramesRead::Lent(lent) => lent.get(frame as usize)?,
+            FramesRead::Lent(lent) if decoded.group.is_of_one(frame) => lent.get(frame as usize)?,
+            FramesRead::Lent(_) | FramesRead::Kept => {
+                return decoded.frame(frame, *turn, || self.read(frame));
+            }
         };
         if let Some(bytes) = decoded.known_frame(frame, *turn).or_else(|| lent.get().map(Vec::as_slice)) {
             return Some(bytes);
@@ -301,7 +303,7 @@ impl ColumnBlock {
     }
 
     fn put_together(&self) -> Result<OwnDocuments, ColumnError> {
-        let documents = self.read_once(|reader| reader.documents())?;
+        let documents = self.read(|reader| reader.documents())?;
         let mut own = OwnDocuments {
             bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
             ends: Vec::with_capacity(documents.len()),
@@ -487,7 +489,7 @@ impl ColumnBlock {
         if let Some(known) = self.known_lengths(path) {
             return Ok(Some(known));
         }
-        let Some(lengths) = self.read_once(|reader| reader.lengths_at(&keys_of(path)))? else {
+        let Some(lengths) = self.read(|reader| reader.lengths_at(&keys_of(path)))? else {
             return Ok(None);
         };
         let counted = piece_column::numbers_of(&lengths, |rows| self.texts_at(path, rows))?;

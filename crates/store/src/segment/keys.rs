@@ -47,13 +47,14 @@ pub(super) fn times_fit(
         Some(Key { instant: number(instant?), arrival: arrival? })
     };
     let following = arrivals.clone().zip(arrivals.clone().skip(1));
-    let last = arrivals.len().saturating_sub(1);
+    let (are_small, last) =
+        arrivals.clone().fold((true, None), |(all, _), own| (all & (own < NUMBER_MAX), Some(own)));
     instants.len() == entry.events as usize
         && arrivals.len() == instants.len()
         && neighbours(instants).zip(following).fold(true, rises)
-        && arrivals.clone().fold(true, |all, own| all & (own < NUMBER_MAX))
+        && are_small
         && key(instants.first(), arrivals.clone().next()) == Some(entry.first)
-        && key(instants.last(), arrivals.clone().nth(last)) == Some(entry.last)
+        && key(instants.last(), last) == Some(entry.last)
 }
 
 impl Times<'_> {

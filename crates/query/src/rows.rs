@@ -167,7 +167,8 @@ impl Rows {
 
     /// The next row; `None` after the last, or after an error.
     ///
-    /// A row of stored values needs no allocation: its cells borrow from the events.
+    /// A row of stored values needs no allocation: its cells borrow from the events. Rows are made many at a time, those of one block at most, or some thousand of what
+    /// is sorted: of a query that is cancelled, or whose deadline passes, the ones that are made come first.
     ///
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.

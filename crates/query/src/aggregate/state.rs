@@ -142,7 +142,9 @@ impl Groups<'_> {
         match self {
             Groups::One(_) => 1,
             // Several at a time, which `Iterator::max` is not.
-            Groups::Each(groups) => groups.iter().fold(0, |end, group| end.max(*group + 1)) as usize,
+            Groups::Each(groups) => {
+                groups.iter().fold(0, |end, group| end.max(group.saturating_add(1))) as usize
+            }
         }
     }
 

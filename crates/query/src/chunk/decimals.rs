@@ -259,7 +259,7 @@ impl Factor {
         let estimates = match self {
             Factor::Constant(constant) => vec![estimate_of(*constant); count],
             Factor::Numbers(numbers) => {
-                let power = estimate_of(Decimal::new(1, numbers.scale.into())).recip();
+                let power = *BINARY_POWERS.get(usize::from(numbers.scale))?;
                 numbers.values.iter().map(|value| *value as f64 / power).collect()
             }
             Factor::Decimals(decimals) => decimals.values.estimates(),
@@ -376,6 +376,9 @@ impl Chain {
                 steps,
             });
         }
+        if roundings > ROUNDINGS_MAX {
+            return None;
+        }
         let (mut estimates, others) = (left.estimates(count)?, right.estimates(count)?);
         let both = estimates.iter_mut().zip(&others);
         if op == ChainOp::Multiply {
@@ -384,7 +387,7 @@ impl Chain {
             both.for_each(|(estimate, other)| *estimate /= other);
         }
         // Nothing divided by zero is told.
-        (roundings <= ROUNDINGS_MAX && are_told(&estimates)).then(|| {
+        are_told(&estimates).then(|| {
             let estimates = OnceLock::from(estimates);
             Chain { op, left, right, count, estimates, roundings, steps }
         })

@@ -30,7 +30,7 @@ impl Evaluator<'_> {
         Mantissas { values, ..Mantissas::default() }
     }
 
-    /// What `DatePart` or `TimeOfDay` come to for a column of instants; none where what else they are given is not constant.
+    /// What `DatePart` or `TimeOfDay` come to for a column of instants; none where what else they are given is neither constant nor the offset of a zone.
     pub(super) fn read_clock(&self, function: &str, arguments: &[Expr]) -> Option<Reckoned> {
         let (of, part, offset) = match (function, arguments) {
             ("DatePart", [of, Expr::Constant(Value::Text(part))]) => (of, part.text(), None),
@@ -56,6 +56,7 @@ impl Evaluator<'_> {
                 0
             }
         };
+        // What holds of a tick alone is the time of day.
         if span == 1
             && let Some(values) = times_of_day(&instants.values, offset)
         {

@@ -52,15 +52,19 @@ impl Encoding {
         }
     }
 
-    /// Appends it to a directory; where it is one by templates, these to the ones that are read late.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, late: &mut Vec<u8>) {
-        match self {
-            Encoding::Simple(simple) => simple.write(out),
-            Encoding::Templates(templates) => {
+    /// Appends it to a directory; where it is one by templates, these to the ones that are read late, if any are.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, late: Option<&mut Vec<u8>>) {
+        match (self, late) {
+            (Encoding::Simple(simple), _) => simple.write(out),
+            (Encoding::Templates(templates), Some(late)) => {
                 let start = late.len();
                 templates.write(late);
                 out.push(TEMPLATES);
                 put(out, (late.len() - start) as u64);
+            }
+            (Encoding::Templates(templates), None) => {
+                out.push(TEMPLATES);
+                templates.write(out);
             }
         }
     }

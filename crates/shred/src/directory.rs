@@ -68,6 +68,13 @@ const BYTES_BESIDE: usize = 1 << 20;
 impl<K: AsRef<[u8]>> Directory<K> {
     /// The directory as it is stored.
     pub(crate) fn write(&self, writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
+        let mut late = Vec::new();
+        let first = self.unpacked(Some(&mut late));
+        pack(&first, &late, writer)
+    }
+
+    /// What is read of it first; templates are appended to those that are read late, if any are.
+    fn unpacked(&self, mut late: Option<&mut Vec<u8>>) -> Vec<u8> {
         let mut out = Vec::new();
         put(&mut out, self.events as u64);
         put(&mut out, self.bytes as u64);
@@ -81,14 +88,13 @@ impl<K: AsRef<[u8]>> Directory<K> {
         self.arrivals.write(&mut out);
         self.paths.write(&mut out);
         put(&mut out, self.columns.len() as u64);
-        let mut late = Vec::new();
         let mut before = 0;
         for column in &self.columns {
             put_signed(&mut out, i64::from(column.path) - before);
             before = i64::from(column.path);
             out.push(column.kind as u8 * 2 + u8::from(column.grouped));
             put(&mut out, column.count as u64);
-            column.encoding.write(&mut out, &mut late);
+            column.encoding.write(&mut out, late.as_deref_mut());
         }
         put(&mut out, self.lists.len() as u64);
         for list in &self.lists {
@@ -99,8 +105,7 @@ impl<K: AsRef<[u8]>> Directory<K> {
             list.codes.write(&mut out);
         }
         order::write(self.shapes.iter(), &mut out);
-
-        pack(&out, &late, writer)
+        out
     }
 }
 
@@ -345,8 +350,23 @@ pub(crate) fn unpacked(directory: &[u8]) -> Result<(Vec<u8>, Vec<u8>), DecodeErr
     Ok((first, templates))
 }
 
+/// A directory of the first version that holds this.
+#[cfg(any(test, feature = "checked"))]
+pub(crate) fn pack_1(unpacked: &[u8], writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
+    let mut directory = MAGIC_1.to_vec();
+    put(&mut directory, unpacked.len() as u64);
+    directory.extend(writer.compressed(unpacked, LEVEL)?);
+    directory.extend(crc32fast::hash(&directory).to_le_bytes());
+    Ok(directory)
+}
+
 #[cfg(any(test, feature = "checked"))]
 impl Directory<Box<[u8]>> {
+    /// What one of the first version would hold, unpacked.
+    pub(crate) fn unpacked_1(&self) -> Vec<u8> {
+        self.unpacked(None)
+    }
+
     /// Reads all of a directory, to be altered and written again.
     pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
         let unread = Unread::open(bytes)?;

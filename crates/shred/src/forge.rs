@@ -57,6 +57,19 @@ pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
     directory::pack(&out, late, &mut FrameWriter::new().ok()?).ok()
 }
 
+/// What a directory of the first version would hold, unpacked, that says the same.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn unpacked_of_first_version(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    Ok(Directory::read(directory)?.unpacked_1())
+}
+
+/// A directory of the first version that says this. Nothing where there is no memory to compress it.
+pub fn directory_of_first_version(unpacked: &[u8]) -> Option<Vec<u8>> {
+    directory::pack_1(unpacked, &mut FrameWriter::new().ok()?).ok()
+}
+
 /// A directory in which each value of the first dictionary is its first entry, as if the events that had the others were forgotten, and their texts were not.
 /// Documents are as long as before where the entries are equally long. Nothing where there is no dictionary.
 pub fn forgotten(directory: &[u8]) -> Option<Vec<u8>> {

@@ -188,6 +188,29 @@ fn forged_directories_end_in_an_error_or_in_documents() {
 }
 
 #[test]
+fn forged_directories_of_the_first_version_end_in_an_error_or_in_documents() {
+    let encoded = encoded();
+    let unpacked = forge::unpacked_of_first_version(&encoded.directory).expect("unpacks");
+    let ask = |unpacked: &[u8]| {
+        ask_everything(&forge::directory_of_first_version(unpacked).expect("packs"), &encoded.frames)
+    };
+    assert_eq!(ask(&unpacked), Ok(()));
+    let documents = |directory: &[u8]| Group::open(directory)?.read(&encoded.frames).documents();
+    let first = forge::directory_of_first_version(&unpacked).expect("packs");
+    assert_eq!(documents(&first), documents(&encoded.directory));
+    let mut errors = 0;
+    for at in 0..unpacked.len() {
+        for value in [0, 1, 0x7f, 0xff, unpacked[at] ^ 1] {
+            let mut forged = unpacked.clone();
+            forged[at] = value;
+            errors += usize::from(ask(&forged).is_err());
+        }
+        assert!(ask(&unpacked[..at]).is_err());
+    }
+    assert!(errors > unpacked.len(), "most of what is wrong is told: {errors}");
+}
+
+#[test]
 fn forged_frames_end_in_an_error_or_in_documents() {
     let encoded = encoded();
     let unpacked = forge::unpacked(&encoded.directory).expect("unpacks");

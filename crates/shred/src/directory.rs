@@ -214,24 +214,7 @@ impl Unread {
         let events = reader.at_most(EVENTS_MAX, "too many events")?;
         let bytes_max = if events > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX };
         let bytes = reader.at_most(bytes_max, "too many bytes of documents")?;
-        let count = reader.count()?;
-        let mut frames = Vec::with_capacity(count);
-        let mut left = bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE;
-        for _ in 0..count {
-            let most = 4 * left.min(u32::MAX as usize) + 3;
-            let length = reader.at_most(most, "frames of more bytes than the documents could need")?;
-            left -= length / 4;
-            let packing = [Packing::Plain, Packing::Compressed, Packing::Prefixed].get(length % 4).copied();
-            let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;
-            let stored = reader.at_most(u32::MAX as usize, "a frame that is too long")?;
-            let checksum = reader.take(4)?.first_chunk().copied().unwrap_or_default();
-            frames.push(FrameInfo {
-                length: (length / 4) as u32,
-                stored: stored as u32,
-                packing,
-                checksum: u32::from_le_bytes(checksum),
-            });
-        }
+        let frames = read_frames(reader, bytes)?;
         let mut needs = Needs::new((bytes + events) * VALUES_PER_BYTE);
         let instants = Ticks::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
@@ -333,6 +316,29 @@ impl Unread {
     pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
         self.instants.decode(self.events, frames)
     }
+}
+
+/// What a directory says of its frames, of documents of so many bytes.
+fn read_frames(reader: &mut Reader<'_>, bytes: usize) -> Result<Vec<FrameInfo>, DecodeError> {
+    let count = reader.count()?;
+    let mut frames = Vec::with_capacity(count);
+    let mut left = bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE;
+    for _ in 0..count {
+        let most = 4 * left.min(u32::MAX as usize) + 3;
+        let length = reader.at_most(most, "frames of more bytes than the documents could need")?;
+        left -= length / 4;
+        let packing = [Packing::Plain, Packing::Compressed, Packing::Prefixed].get(length % 4).copied();
+        let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;
+        let stored = reader.at_most(u32::MAX as usize, "a frame that is too long")?;
+        let checksum = reader.take(4)?.first_chunk().copied().unwrap_or_default();
+        frames.push(FrameInfo {
+            length: (length / 4) as u32,
+            stored: stored as u32,
+            packing,
+            checksum: u32::from_le_bytes(checksum),
+        });
+    }
+    Ok(frames)
 }
 
 /// What a directory holds, unpacked: what is read first, and the templates, whatever these may be.

@@ -6,7 +6,7 @@ use crate::calendar::{
 };
 use crate::instant::Instant;
 use jiff::Timestamp;
-use jiff::tz::{TimeZoneDatabase, TimeZoneTransition};
+use jiff::tz::{TimeZone, TimeZoneDatabase, TimeZoneTransition};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
@@ -241,27 +241,33 @@ pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneData
 
 /// The offset from UTC that an IANA time zone has at an instant, in ticks. Takes some 50 ns once the zone has been used.
 pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {
-    let zone = ZONES.get(zone).ok()?;
-    let since_epoch = i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?;
-    // The last hours of the year 9999 lie beyond its range: no zone changes its offset in them.
-    let timestamp = Timestamp::from_second(since_epoch.div_euclid(SECOND as i64)).unwrap_or(Timestamp::MAX);
-    Some(i64::from(zone.to_offset(timestamp).seconds()) * SECOND as i64)
+    Some(offset_at(&ZONES.get(zone).ok()?, second_of(instant)?))
+}
+
+/// The second of an instant, since 1970.
+fn second_of(instant: u64) -> Option<i64> {
+    Some(i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?.div_euclid(SECOND as i64))
+}
+
+/// A second as it is looked up in zones. The last hours of the year 9999 lie beyond its range: no zone changes its offset in them.
+fn timestamp_of(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
+}
+
+fn offset_at(zone: &TimeZone, second: i64) -> i64 {
+    i64::from(zone.to_offset(timestamp_of(second)).seconds()) * SECOND as i64
 }
 
 /// The same with the instants around it for which that holds.
 pub(crate) fn offset_within(zone: &str, instant: u64) -> Option<(i64, Range<u64>)> {
-    let offset = offset_in(zone, instant)?;
-    let zone = ZONES.get(zone).ok()?;
-    let since_epoch = i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?;
-    let second = since_epoch.div_euclid(SECOND as i64);
-    let at = |second: i64| Timestamp::from_second(second).unwrap_or(Timestamp::MAX);
+    let (zone, second) = (ZONES.get(zone).ok()?, second_of(instant)?);
     let ticks = |change: TimeZoneTransition<'_>| {
         let ticks = change.timestamp().as_second().checked_mul(SECOND as i64)?.checked_add(UNIX_EPOCH)?;
         Some(u64::try_from(ticks).unwrap_or(0))
     };
-    let begin = zone.preceding(at(second.checked_add(1)?)).next().map_or(Some(0), ticks)?;
-    let end = zone.following(at(second)).next().map_or(Some(INSTANT_MAX + 1), ticks)?;
-    Some((offset, begin..end))
+    let begin = zone.preceding(timestamp_of(second.checked_add(1)?)).next().map_or(Some(0), ticks)?;
+    let end = zone.following(timestamp_of(second)).next().map_or(Some(INSTANT_MAX + 1), ticks)?;
+    Some((offset_at(&zone, second), begin..end))
 }
 
 /// The present instant.

@@ -165,12 +165,9 @@ const TOO_LONG: &str = "a directory that is too long";
 pub(crate) struct Unread {
     directory: Directory<Box<[u8]>, Written>,
     templates: LateTemplates,
-    users: Users,
+    /// Who reads each frame, as far as is known without templates.
+    users: Vec<User>,
 }
-
-/// Whether each frame is read for one column alone, or for the times, as far as is known without templates.
-#[derive(Debug, Default)]
-struct Users(Vec<User>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
@@ -180,11 +177,22 @@ enum User {
     Several,
 }
 
-impl Users {
-    fn add(&mut self, part: Part, user: User) {
-        if let Some(known) = self.0.get_mut(part.frame as usize) {
+/// The parts that are used, while a directory is read.
+struct Uses {
+    needs: Needs,
+    users: Vec<User>,
+}
+
+impl Uses {
+    fn part(&mut self, part: Part, user: User) {
+        self.needs.part(part);
+        if let Some(known) = self.users.get_mut(part.frame as usize) {
             *known = if *known == User::None || *known == user { user } else { User::Several };
         }
+    }
+
+    fn ints(&mut self, ints: [&Ints; 2], user: User) {
+        ints.into_iter().filter_map(Ints::part).for_each(|part| self.part(part, user));
     }
 }
 
@@ -215,15 +223,12 @@ impl Unread {
         let bytes_max = if events > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX };
         let bytes = reader.at_most(bytes_max, "too many bytes of documents")?;
         let frames = read_frames(reader, bytes)?;
-        let mut needs = Needs::new((bytes + events) * VALUES_PER_BYTE);
+        let mut left = (bytes + events) * VALUES_PER_BYTE;
+        let mut uses = Uses { needs: Needs::new(left), users: vec![User::None; frames.len()] };
         let instants = Ticks::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
-        needs.ints([&instants.multiples, &arrivals]);
-        let mut users = Users(vec![User::None; frames.len()]);
-        let of_times = [&instants.multiples, &arrivals].into_iter().filter_map(Ints::part);
-        of_times.for_each(|part| users.add(part, User::Times));
+        uses.ints([&instants.multiples, &arrivals], User::Times);
         let paths = Paths::read(reader)?;
-        let mut left = (bytes + events) * VALUES_PER_BYTE;
         let count = reader.count()?;
         let mut columns = Vec::with_capacity(count.min(paths.len() * Leaf::ALL.len()));
         let (mut late, mut plain) = (late::Reading::default(), Vec::new());
@@ -240,10 +245,7 @@ impl Unread {
             left -= count;
             let encoding = if !Encoding::take_templates(reader) {
                 let simple = Simple::read(reader, count, &frames)?;
-                simple.each_part(&mut |part| {
-                    needs.part(part);
-                    users.add(part, User::Column(number));
-                });
+                simple.each_part(&mut |part| uses.part(part, User::Column(number)));
                 Written::Simple(simple)
             } else if let Templates::Packed(_) = stored {
                 let length = reader.at_most(DIRECTORY_BYTES_MAX - late.bytes(), TOO_LONG)?;
@@ -265,14 +267,11 @@ impl Unread {
             let elements = reader.at_most(left - arrays, "more elements than the documents could have")?;
             left -= arrays + elements;
             let (lengths, codes) = (Ints::read(reader, &frames)?, Ints::read(reader, &frames)?);
-            needs.ints([&lengths, &codes]);
             // Whatever is read of elements, these are read with it.
-            [&lengths, &codes]
-                .into_iter()
-                .filter_map(Ints::part)
-                .for_each(|part| users.add(part, User::Several));
+            uses.ints([&lengths, &codes], User::Several);
             lists.push(List { path, arrays, elements, lengths, codes });
         }
+        let Uses { needs, users } = uses;
         needs.are_met_by(&frames)?;
         let shapes = order::read(reader, paths.len())?;
         let templates = match stored {
@@ -304,12 +303,12 @@ impl Unread {
 
     /// Whether a frame is read for one column alone, or for the times alone, as far as is known without templates.
     pub(crate) fn is_of_one(&self, frame: u32) -> bool {
-        matches!(self.users.0.get(frame as usize), Some(User::Times | User::Column(_)))
+        matches!(self.users.get(frame as usize), Some(User::Times | User::Column(_)))
     }
 
     /// What it takes in memory beside the directory, in bytes.
     pub(crate) fn late_bytes(&self) -> usize {
-        self.templates.held_bytes() + size_of_val(self.users.0.as_slice())
+        self.templates.held_bytes() + size_of_val(self.users.as_slice())
     }
 
     /// The instants of the events.

@@ -14,8 +14,6 @@ use crate::frame::FrameInfo;
 #[derive(Debug)]
 pub(crate) struct LateTemplates {
     stored: Stored,
-    /// How many bytes they have unpacked.
-    length: usize,
     columns: Vec<Late>,
     /// What all columns need beside them.
     beside: Needs,
@@ -42,22 +40,20 @@ struct Late {
 #[derive(Default)]
 pub(crate) struct Reading {
     columns: Vec<Late>,
-    /// How many bytes those so far have.
-    bytes: usize,
 }
 
 impl Reading {
     /// Takes note of the next encoding, of so many bytes: where it stands.
     pub(crate) fn add(&mut self, number: usize, count: usize, bytes: usize) -> Range<usize> {
-        let range = self.bytes..self.bytes + bytes;
-        self.bytes = range.end;
+        let start = self.bytes();
+        let range = start..start + bytes;
         self.columns.push(Late { number, count, range: range.clone() });
         range
     }
 
     /// How many bytes the encodings have.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        end_of(&self.columns)
     }
 
     /// All of them, as they are packed.
@@ -71,16 +67,20 @@ impl Reading {
     }
 
     fn stored(self, stored: Stored, beside: Needs) -> LateTemplates {
-        let Reading { columns, bytes } = self;
-        LateTemplates { stored, length: bytes, columns, beside, unpacked: OnceLock::new() }
+        LateTemplates { stored, columns: self.columns, beside, unpacked: OnceLock::new() }
     }
+}
+
+/// Where the last encoding ends.
+fn end_of(columns: &[Late]) -> usize {
+    columns.last().map_or(0, |last| last.range.end)
 }
 
 impl LateTemplates {
     /// What they take in memory, in bytes, unpacked as well.
     pub(crate) fn held_bytes(&self) -> usize {
         let (Stored::Packed(stored) | Stored::Plain(stored)) = &self.stored;
-        stored.len() + self.length + size_of_val(self.columns.as_slice())
+        stored.len() + end_of(&self.columns) + size_of_val(self.columns.as_slice())
     }
 
     /// The bytes of one of them. The first time, all are unpacked and gone over: what is read of any of them has to be within the limits of the group.
@@ -103,7 +103,7 @@ impl LateTemplates {
         if let Stored::Packed(packed) = &self.stored
             && !packed.is_empty()
         {
-            decompressor::decompress(packed, &[], self.length, &mut unpacked)?;
+            decompressor::decompress(packed, &[], end_of(&self.columns), &mut unpacked)?;
         }
         let all = self.all(&unpacked);
         let mut needs = self.beside;

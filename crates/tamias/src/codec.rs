@@ -193,10 +193,7 @@ impl Codec for ShreddedBlocks {
 
 /// The arrival numbers of so many events, listed.
 pub(crate) fn listed(arrivals: Arrivals<&[[u8; 8]]>, events: usize) -> Vec<[u8; 8]> {
-    match arrivals {
-        Arrivals::Each(each) => each.to_vec(),
-        Arrivals::Counted(_) => arrivals.of(0..events).map(u64::to_le_bytes).collect(),
-    }
+    arrivals.of(0..events).map(u64::to_le_bytes).collect()
 }
 
 /// Opens the group that a block is.

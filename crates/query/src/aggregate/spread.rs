@@ -64,10 +64,17 @@ impl Spreading {
     /// Adds a number, times 10^28: by how many bytes the sums grew, nearly; none where it is too long.
     #[inline]
     fn add_units(&mut self, units: i128) -> Option<usize> {
-        let taken = if self.of_quotients.is_none() { size_of::<Squares>() } else { 0 };
-        self.of_quotients.get_or_insert_default().add(units)?;
+        let (squares, taken) = self.squares_of_quotients();
+        squares.add(units)?;
         self.count += 1;
         Some(taken + self.sum.add_part(Decimal::MAX_SCALE, units))
+    }
+
+    /// The squares of quotients, and how many bytes they take that are made here.
+    #[inline]
+    fn squares_of_quotients(&mut self) -> (&mut Squares, usize) {
+        let taken = if self.of_quotients.is_none() { size_of::<Squares>() } else { 0 };
+        (self.of_quotients.get_or_insert_default(), taken)
     }
 
     /// All squares.
@@ -227,8 +234,8 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
             if let Some(of) = self.groups.get_mut(*group as usize) {
                 grown += of.sum.merge(&other.sum) + of.squares.merge(&other.squares);
                 if let Some(others) = &other.of_quotients {
-                    let taken = if of.of_quotients.is_none() { size_of::<Squares>() } else { 0 };
-                    of.of_quotients.get_or_insert_default().merge(others);
+                    let (squares, taken) = of.squares_of_quotients();
+                    squares.merge(others);
                     grown += taken;
                 }
                 of.count += other.count;

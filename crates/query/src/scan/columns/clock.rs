@@ -45,14 +45,9 @@ impl Evaluator<'_> {
         let offset = match offset {
             None => 0,
             Some(Expr::Constant(offset)) => offset_of(offset)?,
+            // In a zone each instant has an offset of its own.
             Some(offset) => {
-                // In a zone each instant has an offset of its own, that of the ones around it mostly.
-                let offsets = self.offsets(offset)?;
-                if offsets.rows != instants.rows || !instants.values.iter().all(is_valid) {
-                    return None;
-                }
-                let own = instants.to_mut().values.iter_mut();
-                own.zip(&offsets.values).for_each(|(instant, offset)| *instant += offset);
+                add_offsets(instants.to_mut(), &*self.offsets(offset)?)?;
                 0
             }
         };
@@ -98,6 +93,16 @@ impl Evaluator<'_> {
         };
         Some(Reckoned::Numbers(Arc::new(told)))
     }
+}
+
+/// Adds to each instant its own offset; none where one is no instant, or other rows have offsets.
+fn add_offsets(instants: &mut Mantissas, offsets: &Mantissas) -> Option<()> {
+    if offsets.rows != instants.rows || !instants.values.iter().all(is_valid) {
+        return None;
+    }
+    let own = instants.values.iter_mut();
+    own.zip(&offsets.values).for_each(|(instant, offset)| *instant += offset);
+    Some(())
 }
 
 /// Whether a number is an instant.
@@ -193,10 +198,13 @@ impl Evaluator<'_> {
                 }
                 Some(code)
             });
+            if !is_told {
+                return None;
+            }
             codes.push(code.unwrap_or_default() as u32);
         }
         let dictionary = Arc::new(Dictionary::new(bytes, ends));
-        is_told.then(|| Arc::new(PathColumn::Coded(Coded::new(Some(codes), dictionary))))
+        Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), dictionary))))
     }
 }
 

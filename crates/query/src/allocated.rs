@@ -63,15 +63,43 @@ impl<T> Pages<T> {
         self.pages.push(if self.pages.is_empty() { Vec::new() } else { Vec::with_capacity(PAGE) });
     }
 
+    /// Makes it at least so long, with default values at its end.
+    pub(crate) fn lengthen(&mut self, len: usize)
+    where
+        T: Default,
+    {
+        while let Some(missing) = len.checked_sub(self.len()).filter(|missing| *missing > 0) {
+            if self.pages.last().is_none_or(|last| last.len() == PAGE) {
+                self.add_page();
+            }
+            let Some(last) = self.pages.last_mut() else { return };
+            last.resize_with((last.len() + missing).min(PAGE), T::default);
+        }
+    }
+
     /// All of them in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.pages.iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.pages.iter_mut().flatten()
     }
 
     /// What it takes, in bytes; of the first page also what that takes once it has grown. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         let others = self.pages.len().saturating_sub(1) * PAGE * size_of::<T>();
         self.pages.first().map_or(0, vec_bytes) + others
+    }
+}
+
+impl<T> IntoIterator for Pages<T> {
+    type Item = T;
+    type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.pages.into_iter().flatten()
     }
 }
 
@@ -95,6 +123,19 @@ mod tests {
         pages.get_mut(PAGE).into_iter().for_each(|number| *number = 7);
         assert_eq!(pages.get(PAGE), Some(&7));
         assert!(pages.bytes() >= (2 * PAGE + 5) * size_of::<usize>());
+    }
+
+    #[test]
+    fn pages_that_are_lengthened_keep_what_they_have() {
+        let mut pages: Pages<usize> = Pages::default();
+        for len in [0, 1, 0, 5, PAGE - 1, PAGE, PAGE, 2 * PAGE + 3, 2 * PAGE] {
+            let before = pages.len();
+            pages.lengthen(len);
+            assert_eq!(pages.len(), len.max(before));
+            assert!(pages.iter().copied().eq((0..before).chain((before..len).map(|_| 0))));
+            pages.iter_mut().enumerate().for_each(|(at, value)| *value = at);
+        }
+        assert!(pages.into_iter().eq(0..2 * PAGE + 3));
     }
 
     #[test]

@@ -82,9 +82,12 @@ impl KeyNumbers {
         self.0.held_bytes.load(Relaxed)
     }
 
-    /// Gives up tables until the others take at most so many bytes, those first that were used longest ago.
-    pub fn shrink(&self, bytes_max: usize) {
-        self.0.shrink(&mut self.0.lock(), bytes_max, None);
+    /// Gives up tables until the others take at most so many bytes, those first that were used longest ago. One that a query uses now may take as much as `in_use_max`:
+    /// the query would have to hold its keys itself.
+    pub fn shrink(&self, bytes_max: usize, in_use_max: usize) {
+        let mut by_path = self.0.lock();
+        self.0.shrink(&mut by_path, bytes_max, |table| !table.is_unused());
+        self.0.shrink(&mut by_path, in_use_max, |_| false);
     }
 
     /// Takes note that a query groups by a path: its keys, if that was so before and they may be kept.
@@ -121,13 +124,15 @@ impl Tables {
         self.by_path.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives up tables, but not that of `keep`. What is known of paths without a table goes last: it takes little.
-    fn shrink(&self, by_path: &mut HashMap<Box<str>, Asked>, bytes_max: usize, keep: Option<&KeptKeys>) {
+    /// Gives up tables, but none that is to be spared. What is known of paths without a table goes last: it takes little.
+    fn shrink(
+        &self,
+        by_path: &mut HashMap<Box<str>, Asked>,
+        bytes_max: usize,
+        is_spared: impl Fn(&Table) -> bool,
+    ) {
         while self.held_bytes.load(Relaxed) > bytes_max {
-            let others = by_path.iter().filter(|(_, asked)| match (&asked.table, keep) {
-                (Table::Kept(table), Some(keep)) => table.id != keep.id,
-                (Table::Kept(_) | Table::Once | Table::TooLarge, _) => true,
-            });
+            let others = by_path.iter().filter(|(_, asked)| !is_spared(&asked.table));
             let rank = |asked: &Asked| (!matches!(asked.table, Table::Kept(_)), asked.used);
             let oldest = others.min_by_key(|(_, asked)| rank(asked)).map(|(path, _)| path.clone());
             let Some(oldest) = oldest else { return };
@@ -155,10 +160,10 @@ impl Tables {
             return;
         }
         let mut by_path = self.lock();
-        self.shrink(&mut by_path, self.bytes_max, Some(table));
+        let is_it = |other: &Table| matches!(other, Table::Kept(kept) if kept.id == table.id);
+        self.shrink(&mut by_path, self.bytes_max, is_it);
         if self.held_bytes.load(Relaxed) > self.bytes_max {
-            let is_it = |asked: &&mut Asked| matches!(&asked.table, Table::Kept(kept) if kept.id == table.id);
-            if let Some(asked) = by_path.values_mut().find(is_it) {
+            if let Some(asked) = by_path.values_mut().find(|asked| is_it(&asked.table)) {
                 self.give_up(asked);
             }
         }
@@ -169,9 +174,14 @@ impl Table {
     /// Whether it has no room by itself beside what the very query takes that uses it.
     fn is_too_large(&self, bytes_max: usize) -> bool {
         match self {
-            Table::Kept(table) => table.held_bytes.load(Relaxed) > bytes_max && Arc::strong_count(table) > 1,
+            Table::Kept(table) => table.held_bytes.load(Relaxed) > bytes_max && !self.is_unused(),
             Table::Once | Table::TooLarge => false,
         }
+    }
+
+    /// Whether there is one that no query uses now.
+    fn is_unused(&self) -> bool {
+        matches!(self, Table::Kept(table) if Arc::strong_count(table) == 1)
     }
 
     /// Nothing is added any more: how many bytes are free once nobody reads it.
@@ -394,7 +404,7 @@ mod tests {
         let new = dictionary(0..5);
         new.are_keys_again();
         assert!(large.numbers_of(&new).is_none());
-        numbers.shrink(0);
+        numbers.shrink(0, 0);
         check_sum(&numbers);
         assert_eq!(numbers.held_bytes(), 0);
         assert!(numbers.ask("c").is_none() && numbers.ask("c").is_some(), "it begins anew");
@@ -405,13 +415,29 @@ mod tests {
         let numbers = KeyNumbers::new(1 << 20);
         let kept = number(&numbers, "a", 0..1000).unwrap();
         let room = numbers.held_bytes() / 2;
-        numbers.shrink(room);
+        numbers.shrink(room, room);
         assert!(kept.is_given_up() && numbers.ask("a").is_none() && numbers.ask("a").is_none());
         check_sum(&numbers);
         // What nobody uses may have room when it is asked for again.
         drop(number(&numbers, "b", 0..1000));
-        numbers.shrink(room);
+        numbers.shrink(room, room);
         assert!(numbers.ask("b").is_none() && numbers.ask("b").is_some());
+        check_sum(&numbers);
+    }
+
+    #[test]
+    fn a_table_that_a_query_uses_is_given_up_last() {
+        let numbers = KeyNumbers::new(1 << 20);
+        let used = number(&numbers, "used", 0..1000).unwrap();
+        drop(number(&numbers, "unused", 0..1000));
+        numbers.ask("once");
+        let both = numbers.held_bytes();
+        numbers.shrink(both / 4, both);
+        assert!(!used.is_given_up() && numbers.held_bytes() > both / 4);
+        assert!(numbers.ask("once").is_some(), "that it was asked for takes nearly nothing");
+        assert!(numbers.ask("unused").is_none());
+        numbers.shrink(both / 4, both / 4);
+        assert!(used.is_given_up() && numbers.held_bytes() <= both / 4);
         check_sum(&numbers);
     }
 

@@ -52,6 +52,9 @@ const REPLACED_SHARE: usize = 8;
 /// The numbers of keys take one part in so many at most.
 const KEYS_SHARE: usize = 4;
 
+/// And one in so many where a query that uses them needs memory: it would have to hold the keys itself.
+const USED_KEYS_SHARE: usize = 2;
+
 struct Entry {
     cached: Arc<Cached>,
     bytes: usize,
@@ -209,7 +212,7 @@ impl tamias_query::Cache for ColumnCache {
     }
 
     fn shrink(&self, bytes_max: usize) {
-        self.key_numbers.shrink(bytes_max / KEYS_SHARE);
+        self.key_numbers.shrink(bytes_max / KEYS_SHARE, bytes_max / USED_KEYS_SHARE);
         let bytes_max = bytes_max.saturating_sub(self.key_numbers.held_bytes());
         let mut entries = lock(&self.entries);
         if bytes_max > 0 {

@@ -1,6 +1,7 @@
 //! `any(x)` and `all(x)`: whether some value is true, and whether every one is. Missing values count for neither.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, grow};
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Order, value_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -35,13 +36,13 @@ impl<const WANTED: bool> Aggregate for Truth<WANTED> {
     }
 
     fn state(self) -> Flags<WANTED> {
-        Flags { met: Vec::new() }
+        Flags { met: Pages::default() }
     }
 }
 
 /// Whether such a value was met.
 pub(crate) struct Flags<const WANTED: bool> {
-    met: Vec<bool>,
+    met: Pages<bool>,
 }
 
 impl<const WANTED: bool> Accumulators for Flags<WANTED> {

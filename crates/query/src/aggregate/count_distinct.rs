@@ -2,6 +2,7 @@
 
 use super::identifiers::{Identifier, Identifiers, identifier};
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
+use crate::allocated::Pages;
 use crate::allocated::is_almost_full;
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
@@ -51,7 +52,7 @@ impl Aggregate for CountDistinct {
 
 #[derive(Default)]
 pub(crate) struct DistinctCounts {
-    counts: Vec<u64>,
+    counts: Pages<u64>,
     values: Values,
     most: Most,
     seen: Vec<bool>,

@@ -1,7 +1,7 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_distinct, grow};
-use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
+use crate::allocated::{ALLOCATION_BYTES, Pages, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable};
@@ -41,7 +41,7 @@ impl Aggregate for Distinct {
 #[derive(Default)]
 pub(crate) struct DistinctValues {
     /// For each group its values.
-    groups: Vec<Vec<u32>>,
+    groups: Pages<Vec<u32>>,
     /// The values of all groups, by their numbers in the table.
     values: Vec<First>,
     table: KeyTable,
@@ -150,7 +150,7 @@ impl Accumulators for DistinctValues {
     }
 
     fn is_settled(&self, wanted: usize) -> bool {
-        self.groups.first().is_some_and(|values| values.len() >= wanted)
+        self.groups.get(0).is_some_and(|values| values.len() >= wanted)
     }
 
     fn finish(&mut self, _: u32) -> Value<'static> {

@@ -2,6 +2,7 @@
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::allocated::ALLOCATION_BYTES;
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value, json, parse};
@@ -37,12 +38,12 @@ impl<const FIRST: bool> Aggregate for AtEnd<FIRST> {
     }
 
     fn state(self) -> Ends<FIRST> {
-        Ends { ends: Vec::new(), seen: Vec::new() }
+        Ends { ends: Pages::default(), seen: Vec::new() }
     }
 }
 
 pub(crate) struct Ends<const FIRST: bool> {
-    ends: Vec<Option<End>>,
+    ends: Pages<Option<End>>,
     /// The groups that have been met in a column.
     seen: Vec<bool>,
 }

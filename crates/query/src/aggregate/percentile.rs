@@ -3,6 +3,7 @@
 
 use super::ranked::{Packed, Ranked};
 use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_in_any_spelling, grow};
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -116,7 +117,7 @@ impl Aggregate for Median {
 
 pub(crate) struct Rankings {
     error: f64,
-    groups: Vec<Ranked>,
+    groups: Pages<Ranked>,
     sorting: Sorting,
     scratch: Vec<Packed>,
     few: Vec<FewDigits>,
@@ -129,7 +130,7 @@ const ESTIMATED_MIN: f64 = 1e-9;
 
 impl Rankings {
     fn new(error: f64) -> Rankings {
-        let (groups, scratch, few) = (Vec::new(), Vec::new(), Vec::new());
+        let (groups, scratch, few) = (Pages::default(), Vec::new(), Vec::new());
         Rankings { error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
     }
 }

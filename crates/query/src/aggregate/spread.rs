@@ -3,6 +3,7 @@
 use super::exact::{ExactSum, spread};
 use super::squares::Squares;
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -38,7 +39,7 @@ impl<const ROOT: bool> Aggregate for Spread<ROOT> {
     }
 
     fn state(self) -> Spreads<ROOT> {
-        Spreads { groups: Vec::new(), scratch: Vec::new(), parts: Vec::new() }
+        Spreads { groups: Pages::default(), scratch: Vec::new(), parts: Vec::new() }
     }
 }
 
@@ -126,7 +127,7 @@ impl Part {
 }
 
 pub(crate) struct Spreads<const ROOT: bool> {
-    groups: Vec<Spreading>,
+    groups: Pages<Spreading>,
     scratch: Vec<FewDigits>,
     /// For each group what a column's significands come to: zeros between columns.
     parts: Vec<Part>,
@@ -230,7 +231,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
 
     fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let mut grown = 0;
-        for (group, other) in group_of.iter().zip(&other.groups) {
+        for (group, other) in group_of.iter().zip(other.groups.iter()) {
             if let Some(of) = self.groups.get_mut(*group as usize) {
                 grown += of.sum.merge(&other.sum) + of.squares.merge(&other.squares);
                 if let Some(others) = &other.of_quotients {

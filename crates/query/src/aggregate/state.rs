@@ -1,6 +1,6 @@
 //! What an aggregate is, and the state that it has for each group.
 
-use crate::allocated::vec_bytes;
+use crate::allocated::Pages;
 use crate::chunk::{
     Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, value_of,
 };
@@ -419,10 +419,8 @@ impl Most {
 }
 
 /// Makes a list of states as long as there are groups: by how many bytes it grew.
-pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
-    let before = vec_bytes(states);
-    if groups > states.len() {
-        states.resize_with(groups, T::default);
-    }
-    vec_bytes(states) - before
+pub(super) fn grow<T: Default>(states: &mut Pages<T>, groups: usize) -> usize {
+    let before = states.bytes();
+    states.lengthen(groups);
+    states.bytes() - before
 }

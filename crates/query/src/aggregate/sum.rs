@@ -2,6 +2,7 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
+use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -46,7 +47,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: Vec::new(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
+        Sums { groups: Pages::default(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
     }
 }
 
@@ -81,7 +82,7 @@ impl Summed {
 }
 
 pub(crate) struct Sums<const MEAN: bool> {
-    groups: Vec<Summed>,
+    groups: Pages<Summed>,
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
@@ -399,7 +400,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
 
     fn merge(&mut self, other: Sums<MEAN>, group_of: &[u32]) -> usize {
         let mut grown = 0;
-        for (group, other) in group_of.iter().zip(&other.groups) {
+        for (group, other) in group_of.iter().zip(other.groups.iter()) {
             if let Some(summed) = self.groups.get_mut(*group as usize) {
                 grown += summed.sum.merge(&other.sum);
                 summed.count += other.count;

@@ -1,6 +1,7 @@
 //! `top(x, n)` and `bottom(x, n)`: the first and the last so many values in time.
 
 use super::state::{Accumulators, Aggregate, Known, Most, Parameter};
+use crate::allocated::Pages;
 use crate::chunk::Order;
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -50,13 +51,13 @@ impl<const FIRST: bool> Aggregate for Several<FIRST> {
     }
 
     fn state(self) -> Kept<FIRST> {
-        Kept { most: self.0, groups: Vec::new(), added: 0 }
+        Kept { most: self.0, groups: Pages::default(), added: 0 }
     }
 }
 
 pub(crate) struct Kept<const FIRST: bool> {
     most: usize,
-    groups: Vec<Values<FIRST>>,
+    groups: Pages<Values<FIRST>>,
     /// Tells values of one event apart.
     added: u64,
 }
@@ -131,7 +132,7 @@ impl<const FIRST: bool> Accumulators for Kept<FIRST> {
     }
 
     fn is_settled(&self, wanted: usize) -> bool {
-        FIRST && self.groups.first().is_some_and(|values| values.kept.len() >= wanted.min(self.most))
+        FIRST && self.groups.get(0).is_some_and(|values| values.kept.len() >= wanted.min(self.most))
     }
 
     fn finish(&mut self, _: u32) -> Value<'static> {

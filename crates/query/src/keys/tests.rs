@@ -88,7 +88,7 @@ impl Checked {
                 jsons.push(VALUES[*value]);
                 found.push(self.keys.find(VALUES[*value].as_bytes()));
             }
-            Step::GiveUp => numbers.shrink(0),
+            Step::GiveUp => numbers.shrink(0, 0),
         }
         // They are told one after the other, as they were found.
         for (json, met) in jsons.iter().zip(&found) {

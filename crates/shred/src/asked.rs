@@ -397,7 +397,10 @@ fn one_after_another<A: Copy>(
     is_read: &[bool],
     empty: A,
 ) -> (Vec<usize>, Vec<A>) {
-    let (mut starts, mut all) = (Vec::with_capacity(columns.len()), Vec::new());
+    let read = columns.iter().zip(is_read).filter(|(_, is_read)| **is_read);
+    let count: usize = read.map(|(of, _)| of.len() + 1).sum();
+    // In one piece from the start: a list that grows is copied into new memory, which the system clears first.
+    let (mut starts, mut all) = (Vec::with_capacity(columns.len() + 1), Vec::with_capacity(count + 1));
     for (column, (answers, of)) in answers.into_iter().zip(columns).enumerate() {
         starts.push(all.len());
         if !is_read[column] {

@@ -18,49 +18,60 @@ pub(crate) const ALLOCATION_BYTES: usize = 16;
 /// A list of many small values in pages, which stay where they are while it grows: a vector would be copied to new memory again and again, and the system clears
 /// that before.
 #[derive(Clone, Debug)]
-pub(crate) struct Pages<T> {
-    /// All of them full but for the last. Only the first grows, as few values are to take little.
-    pages: Vec<Vec<T>>,
+pub(crate) struct Pages<T, const FIRST: usize = PAGE> {
+    /// So many are found without a look into the list of pages. Only this page grows, as few values are to take little.
+    first: Vec<T>,
+    /// All of them full but for the last.
+    others: Vec<Vec<T>>,
 }
 
 /// So many values are a page.
 const PAGE: usize = 1 << 14;
 
-impl<T> Default for Pages<T> {
-    fn default() -> Pages<T> {
-        Pages { pages: Vec::new() }
+impl<T, const FIRST: usize> Default for Pages<T, FIRST> {
+    fn default() -> Pages<T, FIRST> {
+        Pages { first: Vec::new(), others: Vec::new() }
     }
 }
 
-impl<T> Pages<T> {
+impl<T, const FIRST: usize> Pages<T, FIRST> {
     pub(crate) fn len(&self) -> usize {
-        self.pages.last().map_or(0, |last| (self.pages.len() - 1) * PAGE + last.len())
+        let others = self.others.last().map_or(0, |last| (self.others.len() - 1) * PAGE + last.len());
+        self.first.len() + others
     }
 
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
-        self.pages.get(at / PAGE)?.get(at % PAGE)
+        match at.checked_sub(FIRST) {
+            None => self.first.get(at),
+            Some(behind) => self.others.get(behind / PAGE)?.get(behind % PAGE),
+        }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        self.pages.get_mut(at / PAGE)?.get_mut(at % PAGE)
+        match at.checked_sub(FIRST) {
+            None => self.first.get_mut(at),
+            Some(behind) => self.others.get_mut(behind / PAGE)?.get_mut(behind % PAGE),
+        }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
-        if self.pages.last().is_none_or(|last| last.len() == PAGE) {
-            self.add_page();
-        }
         // The value is made where it stays: who reads it from a copy soon after it was written, in parts, waits for that.
-        if let Some(last) = self.pages.last_mut() {
-            last.push(value);
-        }
+        self.last().push(value);
     }
 
-    #[cold]
-    fn add_page(&mut self) {
-        self.pages.push(if self.pages.is_empty() { Vec::new() } else { Vec::with_capacity(PAGE) });
+    /// The page that has room for more.
+    #[inline]
+    fn last(&mut self) -> &mut Vec<T> {
+        if self.first.len() < FIRST {
+            return &mut self.first;
+        }
+        if self.others.last().is_none_or(|last| last.len() == PAGE) {
+            self.others.push(Vec::with_capacity(PAGE));
+        }
+        self.others.last_mut().unwrap_or(&mut self.first)
     }
 
     /// Makes it at least so long, with default values at its end.
@@ -68,38 +79,35 @@ impl<T> Pages<T> {
     where
         T: Default,
     {
-        while let Some(missing) = len.checked_sub(self.len()).filter(|missing| *missing > 0) {
-            if self.pages.last().is_none_or(|last| last.len() == PAGE) {
-                self.add_page();
-            }
-            let Some(last) = self.pages.last_mut() else { return };
-            last.resize_with((last.len() + missing).min(PAGE), T::default);
+        while let Some(missing @ 1..) = len.checked_sub(self.len()) {
+            let most = if self.first.len() < FIRST { FIRST } else { PAGE };
+            let last = self.last();
+            last.resize_with((last.len() + missing).min(most), T::default);
         }
     }
 
     /// All of them in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.pages.iter().flatten()
+        self.first.iter().chain(self.others.iter().flatten())
     }
 
     /// The same, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.pages.iter_mut().flatten()
+        self.first.iter_mut().chain(self.others.iter_mut().flatten())
     }
 
     /// What it takes, in bytes; of the first page also what that takes once it has grown. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
-        let others = self.pages.len().saturating_sub(1) * PAGE * size_of::<T>();
-        self.pages.first().map_or(0, vec_bytes) + others
+        vec_bytes(&self.first) + self.others.len() * PAGE * size_of::<T>()
     }
 }
 
-impl<T> IntoIterator for Pages<T> {
+impl<T, const FIRST: usize> IntoIterator for Pages<T, FIRST> {
     type Item = T;
-    type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
+    type IntoIter = std::iter::Chain<std::vec::IntoIter<T>, std::iter::Flatten<std::vec::IntoIter<Vec<T>>>>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.pages.into_iter().flatten()
+        self.first.into_iter().chain(self.others.into_iter().flatten())
     }
 }
 
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn values_are_found_in_their_pages() {
-        let mut pages = Pages::default();
+        let mut pages: Pages<usize> = Pages::default();
         assert_eq!((pages.len(), pages.get(0)), (0, None));
         for number in 0..2 * PAGE + 5 {
             pages.push(number);
@@ -127,15 +135,15 @@ mod tests {
 
     #[test]
     fn pages_that_are_lengthened_keep_what_they_have() {
-        let mut pages: Pages<usize> = Pages::default();
-        for len in [0, 1, 0, 5, PAGE - 1, PAGE, PAGE, 2 * PAGE + 3, 2 * PAGE] {
+        let mut pages: Pages<usize, 7> = Pages::default();
+        for len in [0, 1, 0, 5, 7, 8, PAGE, 7 + PAGE, 7 + PAGE, 2 * PAGE + 8, 2 * PAGE] {
             let before = pages.len();
             pages.lengthen(len);
             assert_eq!(pages.len(), len.max(before));
             assert!(pages.iter().copied().eq((0..before).chain((before..len).map(|_| 0))));
             pages.iter_mut().enumerate().for_each(|(at, value)| *value = at);
         }
-        assert!(pages.into_iter().eq(0..2 * PAGE + 3));
+        assert!(pages.into_iter().eq(0..2 * PAGE + 8));
     }
 
     #[test]

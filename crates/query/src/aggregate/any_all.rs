@@ -1,7 +1,6 @@
 //! `any(x)` and `all(x)`: whether some value is true, and whether every one is. Missing values count for neither.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, grow};
-use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Order, value_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -36,13 +35,13 @@ impl<const WANTED: bool> Aggregate for Truth<WANTED> {
     }
 
     fn state(self) -> Flags<WANTED> {
-        Flags { met: Pages::default() }
+        Flags { met: Vec::new() }
     }
 }
 
 /// Whether such a value was met.
 pub(crate) struct Flags<const WANTED: bool> {
-    met: Pages<bool>,
+    met: Vec<bool>,
 }
 
 impl<const WANTED: bool> Accumulators for Flags<WANTED> {

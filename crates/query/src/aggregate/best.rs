@@ -1,7 +1,7 @@
 //! The best value of each group so far, as `min` and `max` have it, and the first event that has it.
 
-use super::state::grow;
-use crate::allocated::{Pages, vec_bytes};
+use super::state::{States, grow_states};
+use crate::allocated::vec_bytes;
 use crate::chunk::Order;
 use crate::value::{self, Kind, Number, Value, WHOLE_POWERS, compare_few};
 use std::cmp::Ordering;
@@ -46,9 +46,9 @@ enum Best {
 /// The values of all groups.
 #[derive(Default)]
 pub(super) struct Bests {
-    best: Pages<Best>,
+    best: States<Best>,
     /// For each group the first event that has its value: looked at only where values are equal.
-    orders: Pages<Order>,
+    orders: States<Order>,
     others: Vec<Value<'static>>,
     /// Places among the others that no group has any more.
     free: Vec<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Bests {
 impl Bests {
     /// Makes room for so many groups: by how many bytes it grew.
     pub(super) fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.best, groups) + grow(&mut self.orders, groups)
+        grow_states(&mut self.best, groups) + grow_states(&mut self.orders, groups)
     }
 
     /// How many groups there are.

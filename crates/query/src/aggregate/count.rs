@@ -1,7 +1,6 @@
 //! `count(x)`: how many events have a value that is not null. `count(*)` counts the value true of all.
 
 use super::state::{Accumulators, Aggregate, Groups, Known};
-use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -40,7 +39,7 @@ impl Aggregate for Count {
 
 /// For each group how many events.
 #[derive(Default)]
-pub(crate) struct Counts(Pages<u64>);
+pub(crate) struct Counts(Vec<u64>);
 
 /// So many rows that follow one another are counted apart, so that none waits for the one before.
 const LANES: usize = 4;

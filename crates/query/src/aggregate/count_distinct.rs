@@ -2,7 +2,6 @@
 
 use super::identifiers::{Identifier, Identifiers, identifier};
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
-use crate::allocated::Pages;
 use crate::allocated::is_almost_full;
 use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
@@ -52,7 +51,7 @@ impl Aggregate for CountDistinct {
 
 #[derive(Default)]
 pub(crate) struct DistinctCounts {
-    counts: Pages<u64>,
+    counts: Vec<u64>,
     values: Values,
     most: Most,
     seen: Vec<bool>,

@@ -1,7 +1,7 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_distinct, grow};
-use crate::allocated::{ALLOCATION_BYTES, Pages, vec_bytes};
+use super::state::{Accumulators, Aggregate, Groups, Known, States, each_distinct, grow_states};
+use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable};
@@ -41,7 +41,7 @@ impl Aggregate for Distinct {
 #[derive(Default)]
 pub(crate) struct DistinctValues {
     /// For each group its values.
-    groups: Pages<Vec<u32>>,
+    groups: States<Vec<u32>>,
     /// The values of all groups, by their numbers in the table.
     values: Vec<First>,
     table: KeyTable,
@@ -109,7 +109,7 @@ impl DistinctValues {
 
 impl Accumulators for DistinctValues {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.groups, groups)
+        grow_states(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {

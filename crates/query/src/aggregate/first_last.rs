@@ -1,8 +1,7 @@
 //! `first(x)` and `last(x)`: the value of the earliest and of the latest event that has one.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, States, each_json, grow_states};
 use crate::allocated::ALLOCATION_BYTES;
-use crate::allocated::Pages;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value, json, parse};
@@ -38,12 +37,12 @@ impl<const FIRST: bool> Aggregate for AtEnd<FIRST> {
     }
 
     fn state(self) -> Ends<FIRST> {
-        Ends { ends: Pages::default(), seen: Vec::new() }
+        Ends { ends: States::default(), seen: Vec::new() }
     }
 }
 
 pub(crate) struct Ends<const FIRST: bool> {
-    ends: Pages<Option<End>>,
+    ends: States<Option<End>>,
     /// The groups that have been met in a column.
     seen: Vec<bool>,
 }
@@ -77,7 +76,7 @@ impl<const FIRST: bool> Ends<FIRST> {
 
 impl<const FIRST: bool> Accumulators for Ends<FIRST> {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.ends, groups)
+        grow_states(&mut self.ends, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {

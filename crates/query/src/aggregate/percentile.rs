@@ -2,8 +2,9 @@
 //! A value of the data where they are few, else within a relative error.
 
 use super::ranked::{Packed, Ranked};
-use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_in_any_spelling, grow};
-use crate::allocated::Pages;
+use super::state::{
+    Accumulators, Aggregate, Groups, Known, Parameter, States, few_in_any_spelling, grow_states,
+};
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -117,7 +118,7 @@ impl Aggregate for Median {
 
 pub(crate) struct Rankings {
     error: f64,
-    groups: Pages<Ranked>,
+    groups: States<Ranked>,
     sorting: Sorting,
     scratch: Vec<Packed>,
     few: Vec<FewDigits>,
@@ -130,7 +131,7 @@ const ESTIMATED_MIN: f64 = 1e-9;
 
 impl Rankings {
     fn new(error: f64) -> Rankings {
-        let (groups, scratch, few) = (Pages::default(), Vec::new(), Vec::new());
+        let (groups, scratch, few) = (States::default(), Vec::new(), Vec::new());
         Rankings { error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
     }
 }
@@ -185,7 +186,7 @@ fn median(of: &Ranked) -> Result<Option<Number<'static>>, TooLarge> {
 
 impl Accumulators for Rankings {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.groups, groups)
+        grow_states(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {

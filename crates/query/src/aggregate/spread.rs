@@ -2,8 +2,7 @@
 
 use super::exact::{ExactSum, spread};
 use super::squares::Squares;
-use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
-use crate::allocated::Pages;
+use super::state::{Accumulators, Aggregate, Groups, Known, States, few_of, grow_states, rows_of};
 use crate::chunk::{Chunk, Column, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -39,7 +38,7 @@ impl<const ROOT: bool> Aggregate for Spread<ROOT> {
     }
 
     fn state(self) -> Spreads<ROOT> {
-        Spreads { groups: Pages::default(), scratch: Vec::new(), parts: Vec::new() }
+        Spreads { groups: States::default(), scratch: Vec::new(), parts: Vec::new() }
     }
 }
 
@@ -127,7 +126,7 @@ impl Part {
 }
 
 pub(crate) struct Spreads<const ROOT: bool> {
-    groups: Pages<Spreading>,
+    groups: States<Spreading>,
     scratch: Vec<FewDigits>,
     /// For each group what a column's significands come to: zeros between columns.
     parts: Vec<Part>,
@@ -179,7 +178,7 @@ impl<const ROOT: bool> Spreads<ROOT> {
 
 impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.groups, groups)
+        grow_states(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {

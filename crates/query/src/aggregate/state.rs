@@ -1,6 +1,6 @@
 //! What an aggregate is, and the state that it has for each group.
 
-use crate::allocated::Pages;
+use crate::allocated::{Pages, vec_bytes};
 use crate::chunk::{
     Chunk, Column, DecimalValues, FewDigits, Mantissas, Numbers, Order, each_spelled, value_of,
 };
@@ -419,7 +419,19 @@ impl Most {
 }
 
 /// Makes a list of states as long as there are groups: by how many bytes it grew.
-pub(super) fn grow<T: Default>(states: &mut Pages<T>, groups: usize) -> usize {
+pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
+    let before = vec_bytes(states);
+    if groups > states.len() {
+        states.resize_with(groups, T::default);
+    }
+    vec_bytes(states) - before
+}
+
+/// States of more than some bytes, by group. While there are few groups these are as quickly found as in a list.
+pub(super) type States<T> = Pages<T, { 1 << 18 }>;
+
+/// The same of states of more than some bytes.
+pub(super) fn grow_states<T: Default>(states: &mut States<T>, groups: usize) -> usize {
     let before = states.bytes();
     states.lengthen(groups);
     states.bytes() - before

@@ -1,8 +1,7 @@
 //! `sum(x)` and `mean(x)`: of all numbers, never rounded before the end. Other values do not count.
 
 use super::exact::ExactSum;
-use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
-use crate::allocated::Pages;
+use super::state::{Accumulators, Aggregate, Groups, Known, States, each_other, grow_states, rows_of};
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -47,7 +46,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: Pages::default(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
+        Sums { groups: States::default(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
     }
 }
 
@@ -82,7 +81,7 @@ impl Summed {
 }
 
 pub(crate) struct Sums<const MEAN: bool> {
-    groups: Pages<Summed>,
+    groups: States<Summed>,
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
@@ -336,7 +335,7 @@ fn add_small<'n>(sums: &mut [[(i64, u64); LANES]], mut numbers: impl Iterator<It
 
 impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.groups, groups)
+        grow_states(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {

@@ -1,7 +1,6 @@
 //! `top(x, n)` and `bottom(x, n)`: the first and the last so many values in time.
 
-use super::state::{Accumulators, Aggregate, Known, Most, Parameter};
-use crate::allocated::Pages;
+use super::state::{Accumulators, Aggregate, Known, Most, Parameter, States};
 use crate::chunk::Order;
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -51,13 +50,13 @@ impl<const FIRST: bool> Aggregate for Several<FIRST> {
     }
 
     fn state(self) -> Kept<FIRST> {
-        Kept { most: self.0, groups: Pages::default(), added: 0 }
+        Kept { most: self.0, groups: States::default(), added: 0 }
     }
 }
 
 pub(crate) struct Kept<const FIRST: bool> {
     most: usize,
-    groups: Pages<Values<FIRST>>,
+    groups: States<Values<FIRST>>,
     /// Tells values of one event apart.
     added: u64,
 }
@@ -96,7 +95,7 @@ impl<const FIRST: bool> Values<FIRST> {
 
 impl<const FIRST: bool> Accumulators for Kept<FIRST> {
     fn grow(&mut self, groups: usize) -> usize {
-        super::state::grow(&mut self.groups, groups)
+        super::state::grow_states(&mut self.groups, groups)
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {

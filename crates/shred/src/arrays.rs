@@ -23,6 +23,8 @@ pub enum AtArrays {
 pub struct ArraysAt {
     /// The list of their elements.
     list: usize,
+    /// How many documents there are, or elements of other arrays, that may have one.
+    pub rows: usize,
     /// How many elements they have together.
     pub elements: usize,
     /// Whether some documents have an object there.
@@ -89,7 +91,8 @@ impl Group {
         let start = directory.lists.get(list).map_or(ROOT, |list| list.path);
         let Some(way) = self.path_below(start, keys) else { return AtArrays::Nothing };
         let array = way.last().copied().unwrap_or(start);
-        let mut at = ArraysAt { list: 0, elements: 0, has_objects: false, has_texts: false };
+        let mut at =
+            ArraysAt { list: 0, rows: sites.rows, elements: 0, has_objects: false, has_texts: false };
         let mut has_arrays = false;
         for (shape, site) in self.shapes_of(list).iter().zip(&sites.by_code) {
             let tokens = directory.shapes.get(*shape as usize).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What statistics, times and searching spare never changes an answer: random and directed queries, run both ways.
 
 mod agree;
+mod arrays;
 mod beginnings;
 mod computed;
 mod digits;

@@ -3,6 +3,7 @@
 mod agree;
 mod arrays;
 mod beginnings;
+mod choices;
 mod computed;
 mod digits;
 mod directed;

@@ -18,11 +18,13 @@ pub enum AtArrays {
     Unknown,
 }
 
-/// What shapes tell of the arrays at a path of keys.
+/// What shapes tell of the arrays at a path of keys, in documents or in the elements of other arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArraysAt {
     /// The list of their elements.
     list: usize,
+    /// How many documents there are, or elements of other arrays, that may have one.
+    pub rows: usize,
     /// How many elements they have together.
     pub elements: usize,
     /// Whether some documents have an object there.
@@ -31,10 +33,10 @@ pub struct ArraysAt {
     pub has_texts: bool,
 }
 
-/// The arrays of some documents.
+/// The arrays of some documents, or of some elements of other arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrays {
-    /// The rows of the documents that have one, in ascending order.
+    /// The rows of the documents or elements that have one, in ascending order.
     pub rows: Vec<u32>,
     /// For each of these rows how many elements its array has.
     pub lengths: Vec<i64>,
@@ -58,12 +60,41 @@ impl Group {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn arrays_at(&self, keys: &[&str]) -> AtArrays {
+        self.arrays_in(0, keys)
+    }
+
+    /// The arrays at a path of keys in each element of other arrays; without keys those that are elements themselves. Takes time linear in the tokens of all
+    /// shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{AtArrays, AtPath, Event, Group, encode};
+    /// let documents = [r#"{"of":[{"n":[1,2]},{}]}"#, r#"{"of":[{"n":[]},{"n":[3]}]}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// let AtArrays::Arrays(of) = group.arrays_at(&["of"]) else { panic!("arrays") };
+    /// let AtArrays::Arrays(n) = group.arrays_within(of, &["n"]) else { panic!("arrays") };
+    /// let mut reader = group.read(&encoded.frames);
+    /// let arrays = reader.arrays(n)?;
+    /// assert_eq!((arrays.rows, arrays.lengths), (vec![0, 2, 3], vec![2, 0, 1]));
+    /// let AtPath::Numbers(n) = reader.at_elements(n, &[])? else { panic!("numbers") };
+    /// assert_eq!(n.values, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn arrays_within(&self, of: ArraysAt, keys: &[&str]) -> AtArrays {
+        self.arrays_in(of.list, keys)
+    }
+
+    fn arrays_in(&self, list: usize, keys: &[&str]) -> AtArrays {
         let directory = self.directory();
-        let Some(sites) = self.sites(0, keys) else { return AtArrays::Unknown };
-        let array = self.path_of(keys).and_then(|way| way.last().copied()).unwrap_or(ROOT);
-        let mut at = ArraysAt { list: 0, elements: 0, has_objects: false, has_texts: false };
+        let Some(sites) = self.sites(list, keys) else { return AtArrays::Unknown };
+        let start = directory.lists.get(list).map_or(ROOT, |list| list.path);
+        let Some(way) = self.path_below(start, keys) else { return AtArrays::Nothing };
+        let array = way.last().copied().unwrap_or(start);
+        let mut at =
+            ArraysAt { list: 0, rows: sites.rows, elements: 0, has_objects: false, has_texts: false };
         let mut has_arrays = false;
-        for (shape, site) in self.shapes_of(0).iter().zip(&sites.by_code) {
+        for (shape, site) in self.shapes_of(list).iter().zip(&sites.by_code) {
             let tokens = directory.shapes.get(*shape as usize).unwrap_or_default();
             let count = tokens.iter().filter(|token| **token == Token::Leaf(array, Leaf::Array)).count();
             let leaf = site.as_ref().and_then(|site| site.leaf);
@@ -100,7 +131,7 @@ impl Group {
 }
 
 impl GroupReader<'_> {
-    /// The arrays that are told by their group's shapes. Takes time linear in the documents.
+    /// The arrays that are told by their group's shapes. Takes time linear in the documents, or in the elements that have them.
     ///
     /// # Errors
     /// See [`DecodeError`].

@@ -12,6 +12,8 @@ use crate::group::{Group, GroupReader};
 use crate::path::{ROOT, Step};
 use crate::spans::{Spans, Spelling};
 
+const NO_LIST: DecodeError = malformed("a list of no list");
+
 impl Group {
     /// The numbers of the columns at a path of keys, one for each kind of value there. Keys are given in the documents' spelling.
     ///
@@ -56,17 +58,13 @@ impl GroupReader<'_> {
     pub(crate) fn element_rows(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
         let group = self.group;
         let directory = group.directory();
-        let info = *directory.lists.get(list).ok_or(malformed("a list of no list"))?;
+        let info = *directory.lists.get(list).ok_or(NO_LIST)?;
         if list == 0 {
             return Ok((0..directory.events as u32).collect());
         }
-        let Some((array, Step::Element)) = directory.paths.step(info.path) else {
-            return Err(malformed("a list that is no array"));
-        };
-        let parent =
-            group.places().list_of(array, &directory.paths).ok_or(malformed("a list of no list"))? as usize;
+        let parent = self.parent_of(list)?;
         let around = self.element_rows(parent)?;
-        let counts = group.census().arrays.get(list).ok_or(malformed("a list of no list"))?;
+        let counts = group.census().arrays.get(list).ok_or(NO_LIST)?;
         let arrays = self.spread(parent, &around, counts, info.arrays)?;
         let lengths = self.list(list)?.lengths;
         let mut rows = Vec::with_capacity(info.elements);
@@ -80,14 +78,26 @@ impl GroupReader<'_> {
         Ok(rows)
     }
 
-    /// For each array of a list the row of its document, and how many elements it has.
+    /// The list whose elements have the arrays of another list: that of the documents, or of other arrays.
+    fn parent_of(&self, list: usize) -> Result<usize, DecodeError> {
+        let directory = self.group.directory();
+        let info = directory.lists.get(list).ok_or(NO_LIST)?;
+        let Some((array, Step::Element)) = directory.paths.step(info.path) else {
+            return Err(malformed("a list that is no array"));
+        };
+        Ok(self.group.places().list_of(array, &directory.paths).ok_or(NO_LIST)? as usize)
+    }
+
+    /// For each array of a list the row of its document, or of the element that has it, and how many elements it has.
     pub(crate) fn array_rows(&mut self, list: usize) -> Result<(Vec<u32>, Vec<i64>), DecodeError> {
-        const NO_LIST: DecodeError = malformed("a list of no list");
         let group = self.group;
         let info = group.directory().lists.get(list).ok_or(NO_LIST)?;
         let counts = group.census().arrays.get(list).ok_or(NO_LIST)?;
-        let documents = self.element_rows(0)?;
-        let arrays = self.spread(0, &documents, counts, info.arrays)?;
+        let parent = self.parent_of(list)?;
+        let around = group.directory().lists.get(parent).filter(|_| parent != 0);
+        let around = around.map_or(group.events(), |list| list.elements);
+        let rows: Vec<u32> = (0..around as u32).collect();
+        let arrays = self.spread(parent, &rows, counts, info.arrays)?;
         let lengths = self.lengths(list)?;
         if arrays.len() != lengths.len() {
             return Err(malformed("fewer arrays than its shapes need"));

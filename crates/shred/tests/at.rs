@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tamias_json::{Document, Map, Offsets, Value};
 use tamias_shred::{
-    AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, GroupReader, Holds, Length, Numbers, TextPieces,
-    Wanted, Within, encode, group_len,
+    ArraysAt, AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, GroupReader, Holds, Length, Numbers,
+    TextPieces, Wanted, Within, encode, group_len,
 };
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
@@ -234,17 +234,23 @@ fn ask_elements(encoded: &Encoded, group: &Group, path: &Path, scanned: &[Docume
         }
         AtArrays::Arrays(of) => of,
     };
+    let values: Vec<&[u8]> = scanned.iter().map(|document| walk(document.root(), path)).collect();
+    ask_arrays(encoded, group, of, &values, &format!("{path:?}"));
+    true
+}
+
+/// Asks for the elements of arrays, what they have inside, and the arrays within: what each row has is known.
+fn ask_arrays(encoded: &Encoded, group: &Group, of: ArraysAt, values: &[&[u8]], path: &str) {
     let mut reader = group.read(&encoded.frames);
     let arrays = reader.arrays(of).expect("reads");
     let (mut offsets, mut elements) = (Offsets::new(), Vec::new());
     let (mut rows, mut lengths) = (Vec::new(), Vec::new());
     let mut known = BTreeSet::from([Path::new(), vec!["a".to_owned()], vec!["b".to_owned(), "a".to_owned()]]);
-    for (row, document) in (0..).zip(scanned) {
-        let raw = walk(document.root(), path);
+    for (row, raw) in (0..).zip(values) {
         let value =
             if raw.is_empty() { Value::Null } else { Value::scan_trusted(raw, &mut offsets).expect("scans") };
-        assert!(of.has_objects || !matches!(value, Value::Map(_)), "{path:?}");
-        assert!(of.has_texts || raw.first() != Some(&b'"'), "{path:?}");
+        assert!(of.has_objects || !matches!(value, Value::Map(_)), "{path}");
+        assert!(of.has_texts || raw.first() != Some(&b'"'), "{path}");
         let Some(array) = value.as_array() else { continue };
         rows.push(row);
         lengths.push(array.iter().count() as i64);
@@ -255,26 +261,36 @@ fn ask_elements(encoded: &Encoded, group: &Group, path: &Path, scanned: &[Docume
             }
         }
     }
-    assert_eq!((arrays.rows, arrays.lengths, of.elements), (rows, lengths, elements.len()), "{path:?}");
+    assert_eq!((arrays.rows, arrays.lengths, of.elements), (rows, lengths, elements.len()), "{path}");
     for below in &known {
         let keys: Vec<&str> = below.iter().map(String::as_str).collect();
+        let values: Vec<Vec<u8>> = elements
+            .iter()
+            .map(|element| match Value::scan_trusted(element, &mut offsets).expect("scans") {
+                _ if below.is_empty() => element.clone(),
+                Value::Map(map) => walk(map, below).to_vec(),
+                _ => Vec::new(),
+            })
+            .collect();
+        match group.arrays_within(of, &keys) {
+            AtArrays::Unknown => {}
+            AtArrays::Nothing => assert!(values.iter().all(Vec::is_empty), "{below:?} in {path}"),
+            AtArrays::Arrays(within) => {
+                let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+                ask_arrays(encoded, group, within, &values, &format!("{path}[]{below:?}"));
+            }
+        }
         let at = reader.at_elements(of, &keys).expect("reads");
         let Some(told) = told(&at, elements.len()) else { continue };
         assert!(group.tells_elements(of, &keys));
-        for (told, element) in told.iter().zip(&elements) {
-            let expected = match Value::scan_trusted(element, &mut offsets).expect("scans") {
-                _ if below.is_empty() => element.as_slice(),
-                Value::Map(map) => walk(map, below),
-                _ => &[],
-            };
+        for (told, expected) in told.iter().zip(&values) {
             assert_eq!(
                 String::from_utf8_lossy(told),
                 String::from_utf8_lossy(expected),
-                "{below:?} in elements of {path:?}"
+                "{below:?} in elements of {path}"
             );
         }
     }
-    true
 }
 
 /// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
@@ -492,6 +508,34 @@ fn elements_are_told_beside_other_values_and_by_what_their_documents_have() {
     let scanned: Vec<Document<'_>> =
         documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
     assert!(ask_elements(&encoded, &group, &vec!["of".to_owned()], &scanned));
+}
+
+#[test]
+fn arrays_in_elements_are_told_unless_one_comes_twice() {
+    let document = |n: u32| match n % 5 {
+        0 => r#"{"of":[]}"#.to_owned(),
+        1 => format!(r#"{{"of":[[{n},[1]],[],[null,"x"]]}}"#),
+        2 => format!(r#"{{"of":[{{"b":{{"a":[{{"n":[{n},2]}},{{}}]}}}},{{"a":[]}}]}}"#),
+        3 => r#"{"of":7}"#.to_owned(),
+        _ => format!(r#"{{"of":[{{"a":[{n}.5,"y"]}},{{"a":{{"k":1}}}},8]}}"#),
+    };
+    let documents: Vec<String> = (0..300).map(document).collect();
+    let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    let encoded = encode(&events.collect::<Vec<_>>()).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let scanned: Vec<Document<'_>> =
+        documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
+    assert!(ask_elements(&encoded, &group, &vec!["of".to_owned()], &scanned));
+    let AtArrays::Arrays(of) = group.arrays_at(&["of"]) else { panic!("arrays") };
+    for keys in [&[][..], &["a"], &["b", "a"]] {
+        assert!(matches!(group.arrays_within(of, keys), AtArrays::Arrays(_)), "{keys:?}");
+    }
+    assert_eq!(group.arrays_within(of, &["c"]), AtArrays::Nothing);
+
+    let events = [Event { instant: 0, arrival: 0, document: br#"{"of":[{"a":[1],"a":[2]},{"a":[3]}]}"# }];
+    let group = Group::open(&encode(&events).expect("encodes").directory).expect("opens");
+    let AtArrays::Arrays(of) = group.arrays_at(&["of"]) else { panic!("arrays") };
+    assert_eq!(group.arrays_within(of, &["a"]), AtArrays::Unknown);
 }
 
 #[test]

@@ -64,6 +64,12 @@ pub(super) fn are_few(entries: usize, rows: usize) -> bool {
     entries * 2 <= rows + 8
 }
 
+/// Whether of so many rows a quarter or fewer may be distinct, as far as so many among the first ones tell: values of any order come so often.
+fn may_repeat(distinct: usize, rows: usize) -> bool {
+    let values = (rows / 4).max(1) as f64;
+    distinct <= PROBE / 2 || (distinct as f64) < values * (1.0 - (-(PROBE as f64) / values).exp())
+}
+
 /// The instant that a string without escapes tells.
 fn instant_of(text: &[u8]) -> Option<i64> {
     i64::try_from(parse_instant(std::str::from_utf8(text).ok()?)?).ok()
@@ -214,7 +220,7 @@ impl Coded {
             }
             codes.push(code);
             if row == PROBE {
-                if ends.len() > PROBE / 2 {
+                if !may_repeat(ends.len(), texts.len()) {
                     break;
                 }
                 let rows = codes.iter().filter(|code| missing != Some(**code)).count();
@@ -347,5 +353,27 @@ impl Coded {
     /// Whether entries are so few that what is asked of rows had better be asked of them.
     pub(crate) fn repeats(&self) -> bool {
         self.codes.as_ref().is_some_and(|codes| are_few(self.dictionary.len(), codes.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_which_most_come_again_share_entries_though_few_of_the_first_ones_do() {
+        let texts = |values: u64| {
+            let mixed = |row: u64| {
+                let mixed = (row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33
+            };
+            let text = |row: u64| format!("\"text {}\"", mixed(row) % values);
+            let texts: Vec<String> = (0..16_384).map(text).collect();
+            Coded::of_texts(Dictionary::of(texts.iter().map(String::as_bytes)))
+        };
+        assert!(texts(2_048).repeats() && !texts(1 << 20).repeats());
+        let told = |values: f64| (values * (1.0 - (-(PROBE as f64) / values).exp())) as usize;
+        assert!(may_repeat(told(3_000.0), 16_384) && !may_repeat(told(6_000.0), 16_384));
     }
 }

@@ -17,6 +17,9 @@ use tamias_shred::{AtArrays, Group, Numbers, Texts};
 /// Keys, as documents spell them.
 pub(crate) type Path = Box<[Box<str>]>;
 
+/// The path of arrays in events, then that of arrays in their elements, and so on.
+pub(super) type Way = Box<[Path]>;
+
 /// Documents put together, as a block of text has them.
 #[derive(Debug, Default)]
 pub struct OwnDocuments {
@@ -42,11 +45,11 @@ pub struct DecodedColumns {
     in_any_order: Paths,
     /// Whether something stands at a path, where nothing else was asked of it.
     presence: Paths,
-    arrays: Columns<Path, ArrayColumn>,
-    /// What shapes tell of the arrays at paths: where there are many shapes, that takes longer than what is asked of short arrays.
-    arrays_at: Columns<Path, AtArrays>,
-    /// What stands at paths of elements, by the paths of their arrays and their own.
-    in_elements: Columns<(Path, Path), PathColumn>,
+    arrays: Columns<Way, ArrayColumn>,
+    /// What shapes tell of arrays: where there are many shapes, that takes longer than what is asked of short arrays.
+    arrays_at: Columns<Way, AtArrays>,
+    /// What stands at paths of elements, by the way to their arrays and their own.
+    in_elements: Columns<(Way, Path), PathColumn>,
     times: Piece<OwnTimes>,
     compact_times: Piece<CompactTimes>,
     /// All of them, once they were asked for more than once.
@@ -408,29 +411,29 @@ impl DecodedColumns {
         self.presence.keep(path, Arc::new(column), turn)
     }
 
-    /// The arrays at a path.
-    pub(super) fn arrays(&self, path: &Path, turn: u64) -> Option<Arc<ArrayColumn>> {
-        known(&self.arrays, path, turn)
+    /// The arrays that a way leads to.
+    pub(super) fn arrays(&self, way: &Way, turn: u64) -> Option<Arc<ArrayColumn>> {
+        known(&self.arrays, way, turn)
     }
 
-    pub(super) fn keep_arrays(&self, path: &Path, arrays: ArrayColumn, turn: u64) -> Arc<ArrayColumn> {
-        keep(&self.arrays, path.clone(), Arc::new(arrays), turn)
+    pub(super) fn keep_arrays(&self, way: &Way, arrays: ArrayColumn, turn: u64) -> Arc<ArrayColumn> {
+        keep(&self.arrays, way.clone(), Arc::new(arrays), turn)
     }
 
-    /// What shapes tell of the arrays at a path.
-    pub(super) fn arrays_at(&self, path: &Path, turn: u64, tell: impl FnOnce() -> AtArrays) -> Arc<AtArrays> {
-        let known = known(&self.arrays_at, path, turn);
-        known.unwrap_or_else(|| keep(&self.arrays_at, path.clone(), Arc::new(tell()), turn))
+    /// What shapes tell of the arrays that a way leads to.
+    pub(super) fn arrays_at(&self, way: Way, turn: u64, tell: impl FnOnce() -> AtArrays) -> Arc<AtArrays> {
+        let known = known(&self.arrays_at, &way, turn);
+        known.unwrap_or_else(|| keep(&self.arrays_at, way, Arc::new(tell()), turn))
     }
 
-    /// What stands at a path of elements, by the path of their arrays and their own.
-    pub(super) fn in_elements(&self, place: &(Path, Path), turn: u64) -> Option<Arc<PathColumn>> {
+    /// What stands at a path of elements, by the way to their arrays and their own.
+    pub(super) fn in_elements(&self, place: &(Way, Path), turn: u64) -> Option<Arc<PathColumn>> {
         known(&self.in_elements, place, turn)
     }
 
     pub(super) fn keep_in_elements(
         &self,
-        place: (Path, Path),
+        place: (Way, Path),
         column: PathColumn,
         turn: u64,
     ) -> Arc<PathColumn> {
@@ -488,14 +491,15 @@ impl DecodedColumns {
         self.partly.each_piece(act);
         self.in_any_order.each_piece(act);
         self.presence.each_piece(act);
-        for (path, Kept { column, turns }) in &*lock(&self.arrays) {
-            act(*turns, column.held_bytes() + path_bytes(path));
+        let way_bytes = |way: &Way| way.iter().map(|path| path_bytes(path)).sum::<usize>();
+        for (way, Kept { column, turns }) in &*lock(&self.arrays) {
+            act(*turns, column.held_bytes() + way_bytes(way));
         }
-        for (path, Kept { turns, .. }) in &*lock(&self.arrays_at) {
-            act(*turns, path_bytes(path));
+        for (way, Kept { turns, .. }) in &*lock(&self.arrays_at) {
+            act(*turns, way_bytes(way));
         }
-        for ((array, path), Kept { column, turns }) in &*lock(&self.in_elements) {
-            act(*turns, column.held_bytes() + path_bytes(array) + path_bytes(path));
+        for ((way, path), Kept { column, turns }) in &*lock(&self.in_elements) {
+            act(*turns, column.held_bytes() + way_bytes(way) + path_bytes(path));
         }
         if let Some(times) = self.times.value.get() {
             act(self.times.turns(), times.held_bytes());

@@ -1,5 +1,6 @@
 //! A block that is stored in columns: what stands at a path, decoded when it is asked for first and kept.
 
+mod array;
 mod array_column;
 mod coded;
 mod coded_numbers;
@@ -10,6 +11,7 @@ mod of_texts;
 mod path_column;
 mod piece_column;
 
+pub(crate) use array::Array;
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
@@ -26,7 +28,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    ArraysAt, AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Holds, Numbers,
+    AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Holds, Numbers,
     ShapeCodes, TextPath, Wanted,
 };
 use thiserror::Error;
@@ -537,39 +539,37 @@ impl ColumnBlock {
         self.decoded.group.is_in_pieces(&keys_of(path))
     }
 
-    /// What the shapes of events tell of the arrays at a path.
-    pub(crate) fn arrays_at(&self, path: &Path) -> AtArrays {
-        let tell = || self.decoded.group.arrays_at(&keys_of(path));
-        *self.decoded.arrays_at(path, self.turn, tell)
+    /// What shapes tell of the arrays at a path of events, or of the elements of other arrays.
+    pub(crate) fn arrays_at(&self, of: Option<&Array>, path: &[Box<str>]) -> AtArrays {
+        let group = &self.decoded.group;
+        *self.decoded.arrays_at(Array::way_to(of, path), self.turn, || match of {
+            None => group.arrays_at(&keys_of(path)),
+            Some(of) => group.arrays_within(of.at, &keys_of(path)),
+        })
     }
 
     /// Whether columns tell what stands at a path of elements.
-    pub(crate) fn tells_elements(&self, of: ArraysAt, keys: &[&str]) -> bool {
-        self.decoded.group.tells_elements(of, keys)
+    pub(crate) fn tells_elements(&self, of: &Array, path: &[Box<str>]) -> bool {
+        self.decoded.group.tells_elements(of.at, &keys_of(path))
     }
 
-    /// The arrays at a path.
-    pub(crate) fn arrays(&self, path: &Path, at: ArraysAt) -> Result<Arc<ArrayColumn>, ColumnError> {
-        if let Some(known) = self.decoded.arrays(path, self.turn) {
+    /// Where the elements of arrays are.
+    pub(crate) fn arrays(&self, of: &Array) -> Result<Arc<ArrayColumn>, ColumnError> {
+        if let Some(known) = self.decoded.arrays(&of.way, self.turn) {
             return Ok(known);
         }
-        let arrays = self.read_once(|reader| reader.arrays(at))?;
-        Ok(self.decoded.keep_arrays(path, ArrayColumn::new(arrays, self.len()), self.turn))
+        let arrays = self.read_once(|reader| reader.arrays(of.at))?;
+        Ok(self.decoded.keep_arrays(&of.way, ArrayColumn::new(arrays, of.at.rows), self.turn))
     }
 
     /// What stands at a path of elements: each is a row.
-    pub(crate) fn in_elements(
-        &self,
-        array: &Path,
-        of: ArraysAt,
-        below: &Path,
-    ) -> Result<Arc<PathColumn>, ColumnError> {
-        let place = (array.clone(), below.clone());
+    pub(crate) fn in_elements(&self, of: &Array, below: &Path) -> Result<Arc<PathColumn>, ColumnError> {
+        let place = (of.way.clone(), below.clone());
         if let Some(known) = self.decoded.in_elements(&place, self.turn) {
             return Ok(known);
         }
-        let at = self.read_once(|reader| reader.at_elements(of, &keys_of(below)))?;
-        Ok(self.decoded.keep_in_elements(place, PathColumn::new(at, of.elements), self.turn))
+        let at = self.read_once(|reader| reader.at_elements(of.at, &keys_of(below)))?;
+        Ok(self.decoded.keep_in_elements(place, PathColumn::new(at, of.at.elements), self.turn))
     }
 
     fn keep(&self, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {

@@ -1,7 +1,9 @@
 //! What statistics, times and searching spare never changes an answer: random and directed queries, run both ways.
 
 mod agree;
+mod arrays;
 mod beginnings;
+mod choices;
 mod computed;
 mod digits;
 mod directed;

@@ -1,51 +1,59 @@
 //! What is asked of arrays, told from the columns of their elements: the length, the element at a place, whether the condition holds for some elements
-//! or for every one, and what elements that have rows of their own have inside.
+//! or for every one, and what elements that have rows of their own have inside. The arrays may be those of elements of others.
 //!
 //! It is told block by block. Where a block's columns can tell it, a slot stands in its place; elsewhere the arrays are values like others.
 
-use super::compile::{ColumnPlan, Unnest, bind_element, reads_document, slots_of, spelled};
+use super::compile::{ColumnPlan, Unnest, slots_of};
 use super::evaluate::Evaluator;
-use super::of_array::{Array, Asked, OfArray, StandIn};
+use super::of_array::{Asked, OfArray, StandIn};
+use super::spots::Bound;
 use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;
 use crate::ast::Quantifier;
-use crate::column_block::{ArrayColumn, Coded, ColumnError, Path, PathColumn};
+use crate::column_block::{Array, ArrayColumn, Coded, ColumnBlock, ColumnError, Path, PathColumn};
 use crate::dictionary::Dictionary;
-use crate::expr::{Expr, Set};
-use crate::value::Value;
-use rust_decimal::Decimal;
+use crate::expr::Expr;
 use std::sync::Arc;
-use tamias_shred::{AtArrays, Numbers};
-
-/// Of a block with more elements, arrays are values like others.
-const ELEMENTS_MAX: usize = 1 << 20;
+use tamias_shred::Numbers;
 
 impl Evaluator<'_> {
     /// The plan with slots in place of what this block's columns tell of arrays.
     pub(super) fn resolved(&mut self, plan: &ColumnPlan) -> ColumnPlan {
-        let mut plan = plan.clone();
-        if let Some(Unnest::Values(collection)) = &plan.unnest
-            && plan.within.is_empty()
-            && let Some(array) = self.array(collection)
-            && let Some(below) = self.members(&array, plan.exprs())
-        {
-            let element = self.paths.len();
-            let slots: Vec<usize> = below
-                .iter()
-                .map(|path| {
-                    self.stand_for(OfArray { array: array.clone(), asked: Asked::Each(path.clone()) })
-                })
-                .collect();
-            plan.exprs_mut().for_each(|expr| bind_members(expr, element, &below, &slots));
-            plan.unnest = Some(Unnest::Elements(array));
-        }
-        plan.exprs_mut().for_each(|expr| self.resolve(expr, true));
+        let (mut plan, asked) =
+            self.with_rows_of_elements(plan).unwrap_or_else(|| self.with_slots(plan.clone(), &[]));
+        self.stand_ins.extend(asked.into_iter().map(|of| StandIn::OfArray(Box::new(of))));
+        self.columns.resize(self.first_stand_in + self.stand_ins.len(), None);
+        plan.exprs_mut().for_each(|expr| self.take_lengths(expr));
         plan
     }
 
-    /// A new slot.
-    fn stand_for(&mut self, of: OfArray) -> usize {
-        self.stand_in(StandIn::OfArray(of), None)
+    /// The same where the elements of all collections have columns.
+    fn with_rows_of_elements(&self, plan: &ColumnPlan) -> Option<(ColumnPlan, Vec<OfArray>)> {
+        let Some(Unnest::Values(collection)) = &plan.unnest else { return None };
+        let mut bound: Vec<Bound> = Vec::new();
+        for (nth, collection) in std::iter::once(collection).chain(&plan.within).enumerate() {
+            let (_, array) = self.arrays_of_rows(collection, &bound).filter(|(level, _)| *level == nth)?;
+            bound.push((self.paths.len() + nth, array));
+        }
+        let (mut plan, asked) = self.with_slots(plan.clone(), &bound);
+        let elements = self.paths.len()..self.paths.len() + bound.len();
+        if plan.exprs().flat_map(slots_of).any(|slot| elements.contains(&slot)) {
+            return None;
+        }
+        plan.unnest = Some(Unnest::Elements(bound.into_iter().map(|(_, array)| array).collect()));
+        plan.within = Vec::new();
+        Some((plan, asked))
+    }
+
+    /// The same with slots for what is asked of events, and of the elements that are the values of some slots.
+    fn with_slots(&self, mut plan: ColumnPlan, bound: &[Bound]) -> (ColumnPlan, Vec<OfArray>) {
+        let mut asked = Vec::new();
+        let mut place = |of: OfArray| Some(self.first_stand_in + of.place_in(&mut asked));
+        if let Some(Unnest::Values(collection)) = &mut plan.unnest {
+            self.take_asked(collection, bound, true, &mut place);
+        }
+        plan.exprs_mut().for_each(|expr| self.take_asked(expr, bound, true, &mut place));
+        (plan, asked)
     }
 
     fn stand_in(&mut self, stands_for: StandIn, column: Option<Arc<PathColumn>>) -> usize {
@@ -54,19 +62,14 @@ impl Evaluator<'_> {
         self.columns.len() - 1
     }
 
-    /// Puts slots in place of what is asked of arrays, and of how long texts are where that is known. Beneath a lambda or `let`, locals are not those of a single lambda.
-    fn resolve(&mut self, expr: &mut Expr, is_outermost: bool) {
-        if let Some(of) = self.asked(expr, is_outermost) {
-            *expr = Expr::Slot(self.stand_for(of));
-            return;
-        }
+    /// Puts slots in place of how long texts are, where that is known.
+    fn take_lengths(&mut self, expr: &mut Expr) {
         if let Some((path, lengths)) = self.known_lengths(expr) {
             let column = Arc::new(PathColumn::of_numbers(lengths, self.block.len()));
             *expr = Expr::Slot(self.stand_in(StandIn::Lengths(path), Some(column)));
             return;
         }
-        let is_outermost = is_outermost && !matches!(expr, Expr::Let(..) | Expr::Quantified { .. });
-        expr.children_mut().into_iter().for_each(|child| self.resolve(child, is_outermost));
+        expr.children_mut().into_iter().for_each(|child| self.take_lengths(child));
     }
 
     /// The path of texts of which an expression asks how long they are, where that was counted for this block.
@@ -110,97 +113,9 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    fn asked(&self, expr: &Expr, is_outermost: bool) -> Option<OfArray> {
-        match expr {
-            Expr::Call { function, arguments, .. } if function.name == "Length" => {
-                let array = self.array(arguments.first()?).filter(|array| !array.at.has_texts)?;
-                Some(OfArray { array, asked: Asked::Length })
-            }
-            Expr::Quantified { quantifier, collection, body } if is_outermost && !reads_document(body) => {
-                self.quantified(*quantifier, collection, (**body).clone())
-            }
-            Expr::In { left, right, negated, ci } => {
-                let Expr::Constant(value) = &**left else { return None };
-                if value.is_undefined() {
-                    return None;
-                }
-                let set = Arc::new(Set::new(vec![value.clone()], *ci));
-                let quantifier = if *negated { Quantifier::All } else { Quantifier::Any };
-                let equals = Expr::InSet { left: Box::new(Expr::Local(0)), set, negated: *negated };
-                self.quantified(quantifier, right, equals)
-            }
-            _ => {
-                let mut below = Vec::new();
-                let (of, index) = nth(expr, &mut below)?;
-                let array = self.array(of)?;
-                let place = index.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO)?;
-                let place = u32::try_from(place.abs()).ok()?;
-                let keys: Vec<&str> = below.iter().map(AsRef::as_ref).collect();
-                let is_told = self.block.stored()?.tells_elements(array.at, &keys);
-                is_told.then(|| OfArray { array, asked: Asked::Nth { place, below: below.into() } })
-            }
-        }
-    }
-
-    /// Whether a condition holds for an element of an array, or for each.
-    fn quantified(&self, quantifier: Quantifier, collection: &Expr, mut condition: Expr) -> Option<OfArray> {
-        let array = self.array(collection).filter(|array| !array.at.has_objects)?;
-        let element = self.paths.len();
-        // The element of a collection that is unnested has that slot, or others.
-        if slots_of(&condition).iter().any(|slot| *slot >= element) {
-            return None;
-        }
-        bind_element(&mut condition, element);
-        let below = self.members(&array, [&condition].into_iter())?;
-        let slots: Vec<usize> = (element..element + below.len()).collect();
-        bind_members(&mut condition, element, &below, &slots);
-        Some(OfArray { array, asked: Asked::Quantified { quantifier, condition, below } })
-    }
-
-    /// The arrays at the path that an expression comes down to in this block, where columns tell their elements.
-    fn array(&self, expr: &Expr) -> Option<Array> {
-        let block = self.block.stored()?;
-        let readings = match expr {
-            Expr::Path(readings) => readings.as_slice(),
-            other => std::slice::from_ref(other),
-        };
-        let mut only = None;
-        for reading in readings {
-            let Expr::Slot(slot) = reading else { return None };
-            let path = self.paths.get(*slot)?;
-            match block.arrays_at(path) {
-                AtArrays::Nothing => {}
-                AtArrays::Arrays(at) if only.is_none() && at.elements <= ELEMENTS_MAX => {
-                    only = Some(Array { path: path.clone(), at });
-                }
-                AtArrays::Arrays(_) | AtArrays::Unknown => return None,
-            }
-        }
-        only
-    }
-
-    /// The paths at which expressions read elements, which are the slot behind those of all paths; none where columns do not tell one.
-    fn members<'e>(&self, of: &Array, exprs: impl Iterator<Item = &'e Expr>) -> Option<Vec<Path>> {
-        let mut found = Vec::new();
-        for expr in exprs {
-            collect_members(expr, self.paths.len(), &mut found)?;
-        }
-        let block = self.block.stored()?;
-        let is_told = |path: &Path| {
-            let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-            block.tells_elements(of.at, &keys)
-        };
-        found.iter().all(is_told).then_some(found)
-    }
-
-    /// The first slot that stands for no path.
-    fn first_stand_in(&self) -> usize {
-        self.columns.len() - self.stand_ins.len()
-    }
-
     /// What a slot stands for, if that is asked of arrays.
     fn of_array(&self, slot: usize) -> Option<&OfArray> {
-        match self.stand_ins.get(slot.checked_sub(self.first_stand_in())?)? {
+        match self.stand_ins.get(slot.checked_sub(self.first_stand_in)?)? {
             StandIn::OfArray(of) => Some(of),
             StandIn::Lengths(_) => None,
         }
@@ -208,179 +123,174 @@ impl Evaluator<'_> {
 
     /// Whether a slot stands for what is asked of the arrays of events.
     pub(super) fn is_of_array(&self, slot: usize) -> bool {
-        self.of_array(slot).is_some_and(|of| !matches!(of.asked, Asked::Each(_)))
+        self.of_array(slot).is_some_and(|of| of.level == 0)
     }
 
     /// The column of such a slot; none where columns cannot tell it after all.
     pub(super) fn column_of_array(&mut self, slot: usize) -> Result<Option<Arc<PathColumn>>, ColumnError> {
-        let Some(OfArray { array, asked }) = self.of_array(slot).cloned() else { return Ok(None) };
+        let Some(asked) = self.of_array(slot).map(|of| of.asked.clone()) else { return Ok(None) };
         let Some(block) = self.block.stored() else { return Ok(None) };
-        let of = block.arrays(&array.path, array.at)?;
+        self.column_asked(block, &asked, None)
+    }
+
+    /// What is asked of each row of some, which are events or elements of these.
+    fn column_asked(
+        &mut self,
+        block: &ColumnBlock,
+        asked: &Asked,
+        events: Option<&[u32]>,
+    ) -> Result<Option<Arc<PathColumn>>, ColumnError> {
         Ok(match asked {
-            Asked::Each(_) => None,
-            Asked::Length => Some(Arc::new(PathColumn::of_numbers(of.lengths.clone(), block.len()))),
-            Asked::Nth { place, below } => {
-                let column = block.in_elements(&array.path, array.at, &below)?;
-                let (at, places): (Vec<u32>, Vec<u32>) = of.at_place(place).unzip();
-                column.spread(&places, &at, block.len()).map(Arc::new)
+            Asked::Value { of, below } => {
+                Some(block.in_elements(of, below)?).filter(|column| !matches!(**column, PathColumn::Unknown))
             }
-            Asked::Quantified { quantifier, condition, below } => {
-                let slots = slots_of(&condition);
-                if (slots.len() + below.len()).saturating_mul(of.origins.len()) > REPEATED_CELLS_MAX {
+            Asked::Length(array) => {
+                let lengths = block.arrays(array)?.lengths.clone();
+                Some(Arc::new(PathColumn::of_numbers(lengths, array.at.rows)))
+            }
+            Asked::Nth { array, place, then } => {
+                let of = block.arrays(array)?;
+                let events = events.map(|events| composed(&of.origins, events));
+                let Some(column) =
+                    self.column_asked(block, then, Some(events.as_deref().unwrap_or(&of.origins)))?
+                else {
                     return Ok(None);
-                }
-                let mut columns = vec![None; self.paths.len()];
-                for slot in slots {
-                    if slot >= columns.len() {
-                        continue;
-                    }
-                    if !self.load(&Expr::Slot(slot))? {
-                        return Ok(None);
-                    }
-                    let gathered = self.column(slot).map(|column| Arc::new(column.gathered(&of.origins)));
-                    if let Some(column) = columns.get_mut(slot) {
-                        *column = gathered;
-                    }
-                }
-                for below in &below {
-                    let column = block.in_elements(&array.path, array.at, below)?;
-                    if matches!(*column, PathColumn::Unknown) {
-                        return Ok(None);
-                    }
-                    columns.push(Some(column));
-                }
-                let elements = self.of_elements(columns, of.origins.clone());
-                // Why it fails is found again where documents are looked at one by one.
-                let Ok(mask) = elements.test(&condition, None) else { return Ok(None) };
-                if let Some(error) = elements.take_broken() {
-                    return Err(error);
-                }
-                Some(Arc::new(of.folded(&mask, quantifier, block.len())))
+                };
+                let (at, places): (Vec<u32>, Vec<u32>) = of.at_place(*place).unzip();
+                column.spread(&places, &at, array.at.rows).map(Arc::new)
+            }
+            Asked::Quantified { array, quantifier, condition, of_elements } => {
+                let of = block.arrays(array)?;
+                let origins = match events {
+                    None => of.origins.clone(),
+                    Some(events) => composed(&of.origins, events),
+                };
+                let Some(mask) = self.mask_of_elements(block, condition, of_elements, origins)? else {
+                    return Ok(None);
+                };
+                Some(Arc::new(of.folded(&mask, *quantifier, array.at.rows)))
             }
         })
     }
 
-    /// Gives each element of an array that columns tell a row of its own: which rows are those of some events. None where columns do not tell it after all.
+    /// Of each element whether a condition holds, by its event.
+    fn mask_of_elements(
+        &mut self,
+        block: &ColumnBlock,
+        condition: &Expr,
+        of_elements: &[Asked],
+        origins: Arc<[u32]>,
+    ) -> Result<Option<Vec<bool>>, ColumnError> {
+        let slots = slots_of(condition);
+        if (slots.len() + of_elements.len()).saturating_mul(origins.len()) > REPEATED_CELLS_MAX {
+            return Ok(None);
+        }
+        let mut columns = vec![None; self.paths.len()];
+        for slot in slots {
+            if slot >= columns.len() {
+                continue;
+            }
+            if !self.load(&Expr::Slot(slot))? {
+                return Ok(None);
+            }
+            let gathered = self.column(slot).map(|column| Arc::new(column.gathered(&origins)));
+            if let Some(column) = columns.get_mut(slot) {
+                *column = gathered;
+            }
+        }
+        for asked in of_elements {
+            match self.column_asked(block, asked, Some(&origins))? {
+                None => return Ok(None),
+                column => columns.push(column),
+            }
+        }
+        let elements = self.of_elements(columns, origins);
+        // Why it fails is found again where documents are looked at one by one.
+        let Ok(mask) = elements.test(condition, None) else { return Ok(None) };
+        match elements.take_broken() {
+            Some(error) => Err(error),
+            None => Ok(Some(mask)),
+        }
+    }
+
+    /// Gives each element of arrays that columns tell a row of its own, or of arrays in their elements, and so on: which rows are those of some events. None where
+    /// columns do not tell it after all.
     pub(super) fn unnest_columns(
         &mut self,
-        array: &Array,
+        arrays: &[Array],
         events: std::ops::Range<usize>,
     ) -> Result<Option<std::ops::Range<usize>>, ColumnError> {
         let Some(block) = self.block.stored() else { return Ok(None) };
-        let of = block.arrays(&array.path, array.at)?;
-        if self.is_too_much_repeated(&of.origins) {
+        let of: Vec<Arc<ArrayColumn>> =
+            arrays.iter().map(|array| block.arrays(array)).collect::<Result<_, _>>()?;
+        let Some((innermost, around)) = of.split_last() else { return Ok(None) };
+        // For each row its element of each level but the innermost, and its event, outermost first.
+        let mut origins = vec![innermost.origins.clone()];
+        for outer in around.iter().rev() {
+            let inner = origins.first().cloned().unwrap_or_default();
+            origins.insert(0, composed(&inner, &outer.origins));
+        }
+        let mut events_of: Option<Arc<[u32]>> = None;
+        let mut of_levels = Vec::new();
+        for level in 1..=of.len() {
+            events_of = of.get(level - 1).map(|of| match &events_of {
+                None => of.origins.clone(),
+                Some(events) => composed(&of.origins, events),
+            });
+            for (number, asked) in self.asked_of(level) {
+                match self.column_asked(block, &asked, events_of.as_deref())? {
+                    None => return Ok(None),
+                    Some(column) => of_levels.push((number, level, column)),
+                }
+            }
+        }
+        let Some(of_events) = origins.first().cloned() else { return Ok(None) };
+        let of_outer = of_levels.iter().filter(|(_, level, _)| *level < of.len());
+        let is_too_much = of_outer.clone().count().saturating_mul(of_events.len()) > REPEATED_CELLS_MAX;
+        if is_too_much || self.is_too_much_repeated(&of_events) {
             return Ok(None);
         }
-        self.repeat(&of.origins);
-        let first = self.first_stand_in();
-        for (number, stand_in) in self.stand_ins.iter().enumerate() {
-            let StandIn::OfArray(OfArray { asked: Asked::Each(below), .. }) = stand_in else { continue };
-            let column = block.in_elements(&array.path, array.at, below)?;
-            if matches!(*column, PathColumn::Unknown) {
-                return Ok(None);
-            }
-            if let Some(place) = self.columns.get_mut(first + number) {
+        self.repeat(&of_events);
+        for (number, level, column) in of_levels {
+            let column = match origins.get(level) {
+                Some(origins) => self.repeated(&column, origins),
+                None => column,
+            };
+            if let Some(place) = self.columns.get_mut(self.first_stand_in + number) {
                 *place = Some(column);
             }
         }
-        self.origins = Some(of.origins.clone());
-        let row = |event: usize| of.origins.partition_point(|origin| (*origin as usize) < event);
-        Ok(Some(row(events.start)..row(events.end)))
+        let row = |event: usize| of_events.partition_point(|origin| (*origin as usize) < event);
+        let rows = row(events.start)..row(events.end);
+        self.origins = Some(of_events);
+        Ok(Some(rows))
+    }
+
+    /// What is asked of the elements of a level, by the number of what stands for it.
+    fn asked_of(&self, level: usize) -> Vec<(usize, Asked)> {
+        let asked = |(number, stand_in): (usize, &StandIn)| match stand_in {
+            StandIn::OfArray(of) if of.level == level => Some((number, of.asked.clone())),
+            StandIn::OfArray(_) | StandIn::Lengths(_) => None,
+        };
+        self.stand_ins.iter().enumerate().filter_map(asked).collect()
     }
 
     /// What slots stand for beside paths, as paths are written.
     pub(super) fn stand_in_names(&self) -> impl Iterator<Item = String> {
-        self.stand_ins.iter().flat_map(|stand_in| {
-            let OfArray { array, asked } = match stand_in {
-                StandIn::OfArray(of) => of,
-                StandIn::Lengths(path) => return vec![path.join(".")],
-            };
-            let below: &[Path] = match asked {
-                Asked::Length => &[],
-                Asked::Nth { below, .. } | Asked::Each(below) => std::slice::from_ref(below),
-                Asked::Quantified { below, .. } => below,
-            };
-            let path = array.path.join(".");
-            let in_elements = move |below: &Path| {
-                let keys = [
-                    &[format!("{path}[]")][..],
-                    &below.iter().map(|key| key.to_string()).collect::<Vec<_>>(),
-                ];
-                keys.concat().join(".")
-            };
-            let length = below.is_empty().then(|| format!("{}[]", array.path.join(".")));
-            length.into_iter().chain(below.iter().map(in_elements)).collect::<Vec<_>>()
-        })
-    }
-}
-
-/// An array and the constant place of one of its elements, where an expression is that or a member of it.
-fn nth<'e>(
-    expr: &'e Expr,
-    below: &mut Vec<Box<str>>,
-) -> Option<(&'e Expr, &'e crate::value::Number<'static>)> {
-    match expr {
-        Expr::Element(of, index) => match &**index {
-            Expr::Constant(Value::Number(number)) => Some((of, number)),
-            _ => None,
-        },
-        Expr::Member(of, name) => {
-            let found = nth(of, below)?;
-            below.push(key(name)?);
-            Some(found)
-        }
-        _ => None,
-    }
-}
-
-/// A key as documents spell it; none of a lone surrogate, which is read as another character.
-fn key(name: &str) -> Option<Box<str>> {
-    (!name.contains('\u{FFFD}')).then(|| spelled(name))
-}
-
-/// The path of a member of an element, or of a member of that, and so on; that of the element itself is empty.
-fn member_path(expr: &Expr, element: usize) -> Option<Vec<&str>> {
-    match expr {
-        Expr::Slot(slot) => (*slot == element).then(Vec::new),
-        Expr::Member(of, name) => {
-            let mut path = member_path(of, element)?;
-            path.push(name);
-            Some(path)
-        }
-        _ => None,
-    }
-}
-
-/// Adds the paths at which an expression reads elements; none where one has a key that documents spell otherwise.
-fn collect_members(expr: &Expr, element: usize, found: &mut Vec<Path>) -> Option<()> {
-    match member_path(expr, element) {
-        Some(path) => {
-            let path = path.into_iter().map(key).collect::<Option<Path>>()?;
-            if !found.contains(&path) {
-                found.push(path);
+        let mut names = Vec::new();
+        for stand_in in &self.stand_ins {
+            match stand_in {
+                StandIn::OfArray(of) => of.asked.names(&mut names),
+                StandIn::Lengths(path) => names.push(path.join(".")),
             }
         }
-        None => {
-            for child in expr.children() {
-                collect_members(child, element, found)?;
-            }
-        }
+        names.into_iter()
     }
-    Some(())
 }
 
-/// Puts slots in place of what is read at some paths of elements.
-fn bind_members(expr: &mut Expr, element: usize, below: &[Path], slots: &[usize]) {
-    let path = member_path(expr, element).map(|path| path.into_iter().map(spelled).collect::<Path>());
-    match path {
-        Some(path) => {
-            let slot = below.iter().position(|known| *known == path).and_then(|place| slots.get(place));
-            if let Some(slot) = slot {
-                *expr = Expr::Slot(*slot);
-            }
-        }
-        None => expr.children_mut().into_iter().for_each(|child| bind_members(child, element, below, slots)),
-    }
+/// For each element the event of the one that has its array.
+fn composed(origins: &[u32], events: &[u32]) -> Arc<[u32]> {
+    origins.iter().map(|origin| events.get(*origin as usize).copied().unwrap_or(u32::MAX)).collect()
 }
 
 impl ArrayColumn {

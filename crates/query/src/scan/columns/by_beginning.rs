@@ -30,6 +30,7 @@ impl TextOf<'_> {
                 end.is_some_and(|end| end <= known.len() as i64)
             }
             TextOf::Joined(parts) => parts.iter().all(|part| part.is_told_by(beginning)),
+            TextOf::Chosen(_) => false,
         }
     }
 
@@ -48,7 +49,7 @@ impl TextOf<'_> {
                 known.all(|known| known.is_some()).then_some(first)
             }
             TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.known_of(beginning).map(|_| &[][..]),
-            TextOf::Part { .. } => None,
+            TextOf::Part { .. } | TextOf::Chosen(_) => None,
         }
     }
 }
@@ -59,7 +60,7 @@ impl NumberOf<'_> {
         match self {
             NumberOf::Constant(number) => Some(*number),
             NumberOf::IndexOf { text, finder } => i64::try_from(finder.find(text.known_of(beginning)?)?).ok(),
-            NumberOf::LastIndexOf { .. } | NumberOf::Length(_) => None,
+            NumberOf::LastIndexOf { .. } | NumberOf::Length(_) | NumberOf::Chosen(_) => None,
             NumberOf::Sum(of) => of.0.told_by(beginning)?.checked_add(of.1.told_by(beginning)?),
             NumberOf::Difference(of) => of.0.told_by(beginning)?.checked_sub(of.1.told_by(beginning)?),
         }

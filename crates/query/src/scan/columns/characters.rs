@@ -3,7 +3,7 @@
 //! Texts that are looked for have neither escapes nor characters beyond ASCII. What is made of a string is spelled as strings are, since all of its escapes
 //! are needed ones.
 
-use crate::dictionary::{has_needed_escapes_only, is_plain};
+use crate::dictionary::is_plain;
 use crate::value::{lower, upper};
 use memchr::{memchr, memchr_iter, memmem};
 use std::borrow::Cow;
@@ -11,6 +11,19 @@ use std::borrow::Cow;
 /// The bytes of a text do not tell what becomes of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Untold;
+
+/// How strings are spelled, as far as that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// All are ASCII without escapes, so that bytes are characters.
+    Plain,
+    Any,
+}
+
+/// Whether every escape in a string is a needed one.
+pub(super) fn has_needed_escapes_only(text: &[u8], spelling: Spelling) -> bool {
+    spelling == Spelling::Plain || crate::dictionary::has_needed_escapes_only(text)
+}
 
 /// Whether bytes of a stored string that begin where a character does end within an escape.
 pub(super) fn end_in_escape(bytes: &[u8]) -> bool {
@@ -42,7 +55,10 @@ fn escape_bytes(text: &[u8]) -> Result<usize, Untold> {
 }
 
 /// How many characters a text has. Takes linear time.
-pub(super) fn count(text: &[u8]) -> Result<usize, Untold> {
+pub(super) fn count(text: &[u8], spelling: Spelling) -> Result<usize, Untold> {
+    if spelling == Spelling::Plain {
+        return Ok(text.len());
+    }
     // Each begins with a byte that continues no other.
     let mut characters = text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count();
     let mut next = 0;
@@ -57,7 +73,10 @@ pub(super) fn count(text: &[u8]) -> Result<usize, Untold> {
 }
 
 /// Where a character stands by its number; none beyond the end, which has a place of its own. Takes time linear in that number.
-pub(super) fn place(text: &[u8], number: usize) -> Result<Option<usize>, Untold> {
+pub(super) fn place(text: &[u8], number: usize, spelling: Spelling) -> Result<Option<usize>, Untold> {
+    if spelling == Spelling::Plain {
+        return Ok((number <= text.len()).then_some(number));
+    }
     if text.get(..number).is_some_and(is_plain) {
         return Ok(Some(number));
     }
@@ -74,7 +93,10 @@ pub(super) fn place(text: &[u8], number: usize) -> Result<Option<usize>, Untold>
 }
 
 /// Where a text is found first, beside what only looks so within escapes. Takes linear time.
-pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>) -> Option<usize> {
+pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>, spelling: Spelling) -> Option<usize> {
+    if spelling == Spelling::Plain {
+        return finder.find(text);
+    }
     let mut from = 0;
     loop {
         let at = from + finder.find(text.get(from..)?)?;
@@ -86,7 +108,10 @@ pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>) -> Option<usize> {
 }
 
 /// The same of where it is found last.
-pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>) -> Option<usize> {
+pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>, spelling: Spelling) -> Option<usize> {
+    if spelling == Spelling::Plain {
+        return finder.rfind(text);
+    }
     let mut end = text.len();
     loop {
         let at = finder.rfind(text.get(..end)?)?;
@@ -102,14 +127,14 @@ pub(super) fn replace<'t>(
     text: Cow<'t, [u8]>,
     finder: &memmem::Finder<'_>,
     with: &[u8],
-    bytes_max: usize,
+    (bytes_max, spelling): (usize, Spelling),
 ) -> Result<Cow<'t, [u8]>, Untold> {
-    if !has_needed_escapes_only(&text) {
+    if !has_needed_escapes_only(&text, spelling) {
         return Err(Untold);
     }
     let mut replaced = Vec::new();
     let mut rest: &[u8] = &text;
-    while let Some(at) = find(rest, finder) {
+    while let Some(at) = find(rest, finder, spelling) {
         replaced.extend_from_slice(rest.get(..at).unwrap_or_default());
         replaced.extend_from_slice(with);
         rest = rest.get(at + finder.needle().len()..).unwrap_or_default();
@@ -133,8 +158,14 @@ pub(super) enum Case {
 
 impl Case {
     /// A text with its letters in this case.
-    pub(super) fn of(self, text: &[u8]) -> Result<Vec<u8>, Untold> {
-        if !has_needed_escapes_only(text) {
+    pub(super) fn of(self, text: &[u8], spelling: Spelling) -> Result<Vec<u8>, Untold> {
+        if spelling == Spelling::Plain {
+            return Ok(match self {
+                Case::Lower => text.to_ascii_lowercase(),
+                Case::Upper => text.to_ascii_uppercase(),
+            });
+        }
+        if !has_needed_escapes_only(text, spelling) {
             return Err(Untold);
         }
         let mut made = Vec::with_capacity(text.len());
@@ -191,18 +222,36 @@ mod tests {
             text in "[nub0ſK\n\r\\\\\"\u{1}\u{1f}ä😀]{0,12}", part in "[nub01]{1,2}", with in "[x]{0,2}", number in 0usize..14,
         ) {
             let stored = spelled(&text);
-            prop_assert_eq!(count(&stored), Ok(text.chars().count()));
+            prop_assert_eq!(count(&stored, Spelling::Any), Ok(text.chars().count()));
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             let before = ends.get(number).map(|end| spelled(&text[..*end]).len());
-            prop_assert_eq!(place(&stored, number), Ok(before));
+            prop_assert_eq!(place(&stored, number, Spelling::Any), Ok(before));
             let at = |at: Option<usize>| at.map(|at| spelled(&text[..at]).len());
-            prop_assert_eq!(find(&stored, &memmem::Finder::new(&part)), at(text.find(&part)));
-            prop_assert_eq!(find_last(&stored, &memmem::FinderRev::new(&part)), at(text.rfind(&part)));
-            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), 1000);
+            prop_assert_eq!(find(&stored, &memmem::Finder::new(&part), Spelling::Any), at(text.find(&part)));
+            prop_assert_eq!(find_last(&stored, &memmem::FinderRev::new(&part), Spelling::Any), at(text.rfind(&part)));
+            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), (1000, Spelling::Any));
             prop_assert_eq!(replaced.unwrap().into_owned(), spelled(&text.replace(&part, &with)));
             let cased = |case: fn(char) -> char| spelled(&text.chars().map(case).collect::<String>());
-            prop_assert_eq!(Case::Lower.of(&stored).unwrap(), cased(lower));
-            prop_assert_eq!(Case::Upper.of(&stored).unwrap(), cased(upper));
+            prop_assert_eq!(Case::Lower.of(&stored, Spelling::Any).unwrap(), cased(lower));
+            prop_assert_eq!(Case::Upper.of(&stored, Spelling::Any).unwrap(), cased(upper));
+        }
+
+        #[test]
+        fn plain_texts_are_asked_for_their_bytes(
+            text in "[nub0K]{0,12}", part in "[nub01]{1,2}", with in "[x]{0,2}", number in 0usize..14,
+        ) {
+            let stored = text.as_bytes();
+            let [plain, any] = [Spelling::Plain, Spelling::Any];
+            prop_assert_eq!(count(stored, plain), count(stored, any));
+            prop_assert_eq!(place(stored, number, plain), place(stored, number, any));
+            let (finder, last) = (memmem::Finder::new(&part), memmem::FinderRev::new(&part));
+            prop_assert_eq!(find(stored, &finder, plain), find(stored, &finder, any));
+            prop_assert_eq!(find_last(stored, &last, plain), find_last(stored, &last, any));
+            let replaced = |spelling| replace(Cow::Borrowed(stored), &finder, with.as_bytes(), (1000, spelling));
+            prop_assert_eq!(replaced(plain), replaced(any));
+            for case in [Case::Lower, Case::Upper] {
+                prop_assert_eq!(case.of(stored, plain), case.of(stored, any));
+            }
         }
 
         #[test]
@@ -219,17 +268,20 @@ mod tests {
 
         #[test]
         fn any_bytes_are_counted_without_a_panic(bytes in proptest::collection::vec(prop_oneof![Just(b'\\'), any::<u8>()], 0..12)) {
-            let _ = (count(&bytes), place(&bytes, 3), end_in_escape(&bytes));
-            let _ = (find(&bytes, &memmem::Finder::new("a")), find_last(&bytes, &memmem::FinderRev::new("")));
-            let _ = (Case::Lower.of(&bytes), Case::Upper.of(&bytes));
+            let _ = (count(&bytes, Spelling::Any), place(&bytes, 3, Spelling::Any), end_in_escape(&bytes));
+            let _ = (find(&bytes, &memmem::Finder::new("a"), Spelling::Any), find_last(&bytes, &memmem::FinderRev::new(""), Spelling::Any));
+            let _ = (Case::Lower.of(&bytes, Spelling::Any), Case::Upper.of(&bytes, Spelling::Any));
         }
     }
 
     #[test]
     fn half_of_a_surrogate_pair_tells_nothing() {
         let text = br"a\ud83d";
-        assert_eq!(count(text), Err(Untold));
-        assert_eq!((place(text, 1), place(text, 2)), (Ok(Some(1)), Err(Untold)));
-        assert_eq!(Case::Lower.of(text), Err(Untold));
+        assert_eq!(count(text, Spelling::Any), Err(Untold));
+        assert_eq!(
+            (place(text, 1, Spelling::Any), place(text, 2, Spelling::Any)),
+            (Ok(Some(1)), Err(Untold))
+        );
+        assert_eq!(Case::Lower.of(text, Spelling::Any), Err(Untold));
     }
 }

@@ -1,5 +1,6 @@
 //! Instants as numbers, and what the calendar and the clock say of them: the same for all of an hour, or of a day.
 
+use super::characters::Spelling;
 use super::evaluate::Evaluator;
 use super::mapped::Mapping;
 use super::reckoned::Reckoned;
@@ -193,7 +194,8 @@ impl Evaluator<'_> {
                 let next = ends.len() as i64;
                 let code = *codes_of.entry(beginning.to_vec()).or_insert(next);
                 if code == next {
-                    is_told &= mapping.is_told_by(beginning) && mapping.write(beginning, &mut bytes).is_ok();
+                    is_told &= mapping.is_told_by(beginning)
+                        && mapping.write(beginning, Spelling::Plain, &mut bytes).is_ok();
                     ends.push(u32::try_from(bytes.len()).ok()?);
                 }
                 Some(code)

@@ -1,10 +1,10 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
 use super::best::{Beginning, Best};
-use super::of_array::{Array, asks_of_arrays};
+use super::of_array::asks_of_arrays;
 use super::standing::TimesAsked;
 use crate::chunk::Form;
-use crate::column_block::Path;
+use crate::column_block::{Array, Path};
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::places::Places;
@@ -60,8 +60,8 @@ pub(super) struct Messages {
 pub(super) enum Unnest {
     /// The values of an expression. Elements are the values of the slot behind those of all paths.
     Values(Expr),
-    /// Arrays whose elements have columns.
-    Elements(Array),
+    /// Arrays whose elements have columns, and those in their elements, and so on; the rows are elements of the last.
+    Elements(Vec<Array>),
 }
 
 /// What is wanted of the rows that pass.

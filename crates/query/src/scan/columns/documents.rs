@@ -4,7 +4,7 @@
 use super::evaluate::{Evaluator, FEW_SHARE, Mask, stored};
 use super::row_documents::RowDocuments;
 use super::texts::{Sought, spelled};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn, PieceColumn};
+use crate::column_block::{Array, Coded, ColumnBlock, ColumnError, Path, PathColumn, PieceColumn};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Expr, Like};
@@ -237,12 +237,13 @@ fn mark_elements(
     path: &Path,
     below: &Path,
 ) -> Result<bool, ColumnError> {
-    let AtArrays::Arrays(at) = block.arrays_at(path) else { return Ok(false) };
+    let AtArrays::Arrays(at) = block.arrays_at(None, path) else { return Ok(false) };
+    let array = Array::within(None, path, at);
     let mut of_elements = vec![false; at.elements];
-    if !said.mark(&mut of_elements, &*block.in_elements(path, at, below)?, None)? {
+    if !said.mark(&mut of_elements, &*block.in_elements(&array, below)?, None)? {
         return Ok(false);
     }
-    for (origin, is_in) in block.arrays(path, at)?.origins.iter().zip(of_elements) {
+    for (origin, is_in) in block.arrays(&array)?.origins.iter().zip(of_elements) {
         if let Some(mask) = mask.get_mut(*origin as usize) {
             *mask |= is_in;
         }

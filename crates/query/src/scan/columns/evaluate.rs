@@ -27,7 +27,9 @@ pub(super) struct Evaluator<'b> {
     pub(super) paths: &'b [Path],
     /// For each slot: those of paths come first, then those of the elements that are unnested, then those of arrays.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
-    /// What the last slots stand for.
+    /// The first slot that stands for no path and no element.
+    pub(super) first_stand_in: usize,
+    /// What the slots from there on stand for.
     pub(super) stand_ins: Vec<StandIn>,
     /// The slots whose texts were searched without their columns.
     pub(super) searched: Vec<usize>,
@@ -72,6 +74,7 @@ impl<'b> Evaluator<'b> {
         Evaluator {
             block,
             paths,
+            first_stand_in: columns.len(),
             columns,
             stand_ins: Vec::new(),
             searched: Vec::new(),
@@ -89,6 +92,7 @@ impl<'b> Evaluator<'b> {
     /// Makes room for the elements of so many collections within the one that is unnested.
     pub(super) fn make_room_within(&mut self, collections: usize) {
         self.columns.resize(self.columns.len() + collections, None);
+        self.first_stand_in = self.columns.len();
     }
 
     /// The same with columns of parts of an expression behind its own.

@@ -20,6 +20,9 @@ const PLACES_MAX: usize = 1 << 16;
 /// A column is made of so many at most: each takes memory for all rows.
 pub(super) const PARTS_MAX: usize = 64;
 
+/// HEURISTIC: an expression takes so many times as long, evaluated once, as a number that is reckoned with many others.
+const EVALUATED_SHARE: usize = 32;
+
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;
 
@@ -70,6 +73,7 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.mapped_and_shared(expr))
             .or_else(|| self.of_iso_beginnings(expr))
             .or_else(|| self.iso_texts(expr))
+            .or_else(|| self.of_reckoned_parts(expr))
             .or_else(|| self.by_entries(expr))
             .or_else(|| self.by_numbers(expr))
             .or_else(|| self.number_texts(expr))
@@ -136,6 +140,21 @@ impl<'b> Evaluator<'b> {
         Some(self.truths(&mask, |row| has_one.get(row).copied().unwrap_or_default()))
     }
 
+    /// What an expression makes of a part that is reckoned, where it depends on a path of many numbers: what is rounded, as a rule, repeats more than that.
+    fn of_reckoned_parts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let (slot, coded) = self.entries(expr)?;
+        let are_numbers = matches!(**self.column(slot)?, PathColumn::Numbers(_));
+        if !are_numbers || coded.dictionary.len() * EVALUATED_SHARE < self.rows() {
+            return None;
+        }
+        let is_reckoned = |child: &&Expr| !matches!(child, Expr::Constant(_) | Expr::Slot(_));
+        if !expr.children().iter().any(is_reckoned) {
+            return None;
+        }
+        let (expr, inner) = self.flat_with(expr, |_| false)?;
+        inner.computed(&expr)
+    }
+
     /// What an expression that depends on one path comes to, once for each entry.
     fn by_entries(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
         if self.only(expr)?.is_none() {
@@ -173,6 +192,11 @@ impl<'b> Evaluator<'b> {
     /// The same expression with columns in place of what in it is computed of numbers, instants or several paths; none where there is nothing
     /// of the kind.
     pub(super) fn flattened(&self, expr: &Expr) -> Option<(Expr, Evaluator<'b>)> {
+        self.flat_with(expr, |child| self.entries(child).is_some())
+    }
+
+    /// The same where some parts stay as they are.
+    fn flat_with(&self, expr: &Expr, stays: impl Fn(&Expr) -> bool) -> Option<(Expr, Evaluator<'b>)> {
         // The parts of a choice are columns by then, or none of them can be: to try again at each level would double the work with each.
         if let Expr::Let(..) | Expr::Quantified { .. } | Expr::If(_) | Expr::Coalesce(_) = expr {
             return None;
@@ -183,8 +207,7 @@ impl<'b> Evaluator<'b> {
         let mut columns = self.columns.clone();
         let mut flat = expr.clone();
         for child in flat.children_mut() {
-            let stays = matches!(child, Expr::Constant(_) | Expr::Slot(_)) || self.entries(child).is_some();
-            if stays || has_local(child) {
+            if matches!(child, Expr::Constant(_) | Expr::Slot(_)) || stays(child) || has_local(child) {
                 continue;
             }
             if let Some(column) = self.computed(child) {

@@ -1,7 +1,7 @@
 //! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
 //! without an evaluation.
 
-use super::characters::{self, Case, Untold};
+use super::characters::{self, Case, Spelling, Untold, has_needed_escapes_only};
 use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::Evaluator;
 use super::found::Passing;
@@ -10,7 +10,7 @@ use super::reckoned::Reckoned;
 use super::texts::spelled;
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
-use crate::dictionary::{Dictionary, has_needed_escapes_only, is_plain};
+use crate::dictionary::{Dictionary, is_plain};
 use crate::expr::Expr;
 use crate::value::{Number, Value, write_json};
 use memchr::memmem;
@@ -35,6 +35,7 @@ pub(super) enum TextOf<'e> {
         length: Option<NumberOf<'e>>,
     },
     Joined(Vec<TextOf<'e>>),
+    Chosen(Box<(Test, TextOf<'e>, TextOf<'e>)>),
     /// With another text wherever one stands.
     Replaced {
         of: Box<TextOf<'e>>,
@@ -51,6 +52,36 @@ pub(super) enum NumberOf<'e> {
     Length(Box<TextOf<'e>>),
     Sum(Box<(NumberOf<'e>, NumberOf<'e>)>),
     Difference(Box<(NumberOf<'e>, NumberOf<'e>)>),
+    Chosen(Box<(Test, NumberOf<'e>, NumberOf<'e>)>),
+}
+
+/// Whether the stored text begins or ends with another one of plain ASCII.
+pub(super) enum Test {
+    Starts(Vec<u8>),
+    Ends(Vec<u8>),
+}
+
+impl Test {
+    fn of(expr: &Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<Test> {
+        let Expr::Call { function, arguments, ci: false } = expr else { return None };
+        let [of, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
+        let part = plain(&part.text()).filter(|_| is_stored(of))?;
+        match function.name {
+            "StartsWith" => Some(Test::Starts(part)),
+            "EndsWith" => Some(Test::Ends(part)),
+            _ => None,
+        }
+    }
+
+    fn holds(&self, stored: &[u8], spelling: Spelling) -> bool {
+        match self {
+            Test::Starts(part) => stored.starts_with(part),
+            Test::Ends(part) => {
+                let is_escape = |before| spelling == Spelling::Any && characters::end_in_escape(before);
+                stored.strip_suffix(part.as_slice()).is_some_and(|before| !is_escape(before))
+            }
+        }
+    }
 }
 
 /// Longer texts are left to the evaluation, which knows how long values may be.
@@ -72,6 +103,13 @@ impl<'e> TextOf<'e> {
         match expr {
             stored if is_stored(stored) => Some(TextOf::Stored),
             Expr::Constant(Value::Text(text)) => Some(TextOf::Constant(plain(&text.text())?)),
+            Expr::If(parts) => {
+                let (condition, then, otherwise) = &**parts;
+                let test = Test::of(condition, is_stored)?;
+                let [then, otherwise] = [TextOf::of(then, is_stored)?, TextOf::of(otherwise, is_stored)?];
+                // Where there is no text, the second counts.
+                otherwise.is_of_stored().then(|| TextOf::Chosen(Box::new((test, then, otherwise))))
+            }
             Expr::Concat(parts) => Some(TextOf::Joined(
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
             )),
@@ -108,55 +146,65 @@ impl<'e> TextOf<'e> {
             TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
             TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
             TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
+            TextOf::Chosen(parts) => parts.2.is_of_stored(),
         }
     }
 
     /// What a stored text comes to, which has no quotes.
-    pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
+    pub(super) fn tell<'t>(&'t self, stored: &'t [u8], spelling: Spelling) -> Told<Cow<'t, [u8]>> {
         Ok(Some(match self {
             TextOf::Stored => Cow::Borrowed(stored),
             TextOf::Constant(text) => Cow::Borrowed(text),
             TextOf::Cased(case, of) => {
-                let Some(text) = of.tell(stored)? else { return Ok(None) };
-                Cow::Owned(case.of(&text)?)
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                Cow::Owned(case.of(&text, spelling)?)
             }
             TextOf::Part { of, start, length } => {
-                let Some(text) = of.tell(stored)? else { return Ok(None) };
-                let Some(start) = start.tell(stored)? else { return Ok(None) };
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                let Some(start) = start.tell(stored, spelling)? else { return Ok(None) };
                 // A length that is undefined is none.
-                let length = length.as_ref().map(|length| length.tell(stored)).transpose()?.flatten();
-                return part(text, start, length);
+                let length =
+                    length.as_ref().map(|length| length.tell(stored, spelling)).transpose()?.flatten();
+                return part(text, start, length, spelling);
             }
             TextOf::Joined(parts) => {
                 let mut joined = Vec::new();
                 for part in parts {
-                    let Some(text) = part.tell(stored)? else { return Ok(None) };
+                    let Some(text) = part.tell(stored, spelling)? else { return Ok(None) };
                     // An escape may stand for what is no character, and is another one where it is joined.
-                    if !has_needed_escapes_only(&text) || joined.len() + text.len() > TEXT_BYTES_MAX {
+                    if !has_needed_escapes_only(&text, spelling) || joined.len() + text.len() > TEXT_BYTES_MAX
+                    {
                         return Err(Untold);
                     }
                     joined.extend_from_slice(&text);
                 }
                 Cow::Owned(joined)
             }
+            TextOf::Chosen(parts) => {
+                let (test, then, otherwise) = &**parts;
+                let chosen = if test.holds(stored, spelling) { then } else { otherwise };
+                return chosen.tell(stored, spelling);
+            }
             TextOf::Replaced { of, finder, with } => {
-                let Some(text) = of.tell(stored)? else { return Ok(None) };
-                characters::replace(text, finder, with, TEXT_BYTES_MAX)?
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                characters::replace(text, finder, with, (TEXT_BYTES_MAX, spelling))?
             }
         }))
     }
 }
 
 /// `Substring`. What lies behind a part does not matter.
-fn part(text: Cow<'_, [u8]>, start: i64, length: Option<i64>) -> Told<Cow<'_, [u8]>> {
+fn part(text: Cow<'_, [u8]>, start: i64, length: Option<i64>, spelling: Spelling) -> Told<Cow<'_, [u8]>> {
     let (Ok(start), Ok(length)) = (usize::try_from(start), length.map(usize::try_from).transpose()) else {
         return Ok(None);
     };
-    let Some(start) = characters::place(&text, start)? else { return Ok(None) };
+    let Some(start) = characters::place(&text, start, spelling)? else { return Ok(None) };
     let behind = text.get(start..).unwrap_or_default();
     let end = match length {
-        Some(length) => characters::place(behind, length)?.map_or(text.len(), |length| start + length),
-        None if has_needed_escapes_only(behind) => text.len(),
+        Some(length) => {
+            characters::place(behind, length, spelling)?.map_or(text.len(), |length| start + length)
+        }
+        None if has_needed_escapes_only(behind, spelling) => text.len(),
         None => return Err(Untold),
     };
     Ok(Some(match text {
@@ -169,6 +217,12 @@ impl<'e> NumberOf<'e> {
     fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<NumberOf<'e>> {
         match expr {
             Expr::Constant(Value::Number(number)) => number.text().parse().ok().map(NumberOf::Constant),
+            Expr::If(parts) => {
+                let (condition, then, otherwise) = &**parts;
+                let test = Test::of(condition, is_stored)?;
+                let chosen = (test, NumberOf::of(then, is_stored)?, NumberOf::of(otherwise, is_stored)?);
+                Some(NumberOf::Chosen(Box::new(chosen)))
+            }
             Expr::Arithmetic(op, left, right) => {
                 let pair =
                     || Some(Box::new((NumberOf::of(left, is_stored)?, NumberOf::of(right, is_stored)?)));
@@ -211,39 +265,44 @@ impl<'e> NumberOf<'e> {
                 text.is_of_stored()
             }
             NumberOf::Sum(of) | NumberOf::Difference(of) => of.0.is_of_stored() || of.1.is_of_stored(),
+            NumberOf::Chosen(of) => of.2.is_of_stored(),
         }
     }
 
-    fn tell(&self, stored: &[u8]) -> Told<i64> {
+    fn tell(&self, stored: &[u8], spelling: Spelling) -> Told<i64> {
         let place = |text: &[u8], at: Option<usize>| match at {
             // What stands for another character has a backslash: it is nowhere else either.
             None => Ok(Some(-1)),
-            Some(at) => Ok(Some(characters::count(text.get(..at).unwrap_or_default())? as i64)),
+            Some(at) => Ok(Some(characters::count(text.get(..at).unwrap_or_default(), spelling)? as i64)),
         };
         let both = |of: &(NumberOf<'e>, NumberOf<'e>), reckon: fn(i64, i64) -> Option<i64>| match of
             .0
-            .tell(stored)?
-            .zip(of.1.tell(stored)?)
+            .tell(stored, spelling)?
+            .zip(of.1.tell(stored, spelling)?)
         {
             None => Ok(None),
             Some((left, right)) => reckon(left, right).map(Some).ok_or(Untold),
         };
         match self {
             NumberOf::Constant(number) => Ok(Some(*number)),
-            NumberOf::IndexOf { text, finder } => match text.tell(stored)? {
+            NumberOf::IndexOf { text, finder } => match text.tell(stored, spelling)? {
                 None => Ok(None),
-                Some(text) => place(&text, characters::find(&text, finder)),
+                Some(text) => place(&text, characters::find(&text, finder, spelling)),
             },
-            NumberOf::LastIndexOf { text, finder } => match text.tell(stored)? {
+            NumberOf::LastIndexOf { text, finder } => match text.tell(stored, spelling)? {
                 None => Ok(None),
-                Some(text) => place(&text, characters::find_last(&text, finder)),
+                Some(text) => place(&text, characters::find_last(&text, finder, spelling)),
             },
-            NumberOf::Length(text) => match text.tell(stored)? {
+            NumberOf::Length(text) => match text.tell(stored, spelling)? {
                 None => Ok(None),
-                Some(text) => Ok(Some(characters::count(&text)? as i64)),
+                Some(text) => Ok(Some(characters::count(&text, spelling)? as i64)),
             },
             NumberOf::Sum(of) => both(of, i64::checked_add),
             NumberOf::Difference(of) => both(of, i64::checked_sub),
+            NumberOf::Chosen(of) => {
+                let (test, then, otherwise) = &**of;
+                if test.holds(stored, spelling) { then } else { otherwise }.tell(stored, spelling)
+            }
         }
     }
 }
@@ -253,22 +312,24 @@ impl<'e> Mapping<'e> {
         if expr.count() > PARTS_MAX || is_stored(expr) || matches!(expr, Expr::Constant(_)) {
             return None;
         }
-        let number = NumberOf::of(expr, &is_stored).map(Mapping::Number);
-        number.or_else(|| TextOf::of(expr, &is_stored).map(Mapping::Text))
+        // Rows without a text are not asked: nothing comes of them.
+        let number = NumberOf::of(expr, &is_stored).filter(NumberOf::is_of_stored).map(Mapping::Number);
+        let text = || TextOf::of(expr, &is_stored).filter(TextOf::is_of_stored).map(Mapping::Text);
+        number.or_else(text)
     }
 
     /// Appends what becomes of a text, with its quotes; nothing for undefined, or where its bytes do not tell.
-    pub(super) fn write(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
+    pub(super) fn write(&self, text: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Result<(), Untold> {
         match self {
             Mapping::Text(of) => {
-                if let Some(text) = of.tell(text)? {
+                if let Some(text) = of.tell(text, spelling)? {
                     out.push(b'"');
                     out.extend_from_slice(&text);
                     out.push(b'"');
                 }
             }
             Mapping::Number(of) => {
-                if let Some(number) = of.tell(text)? {
+                if let Some(number) = of.tell(text, spelling)? {
                     write_json(&Value::Number(Number::Decimal(number.into())), out);
                 }
             }
@@ -283,6 +344,13 @@ const CHECKED_ENTRIES: u32 = 1024;
 /// What stands between the quotes of a string.
 pub(super) fn unquoted(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+impl Dictionary {
+    /// How its texts are spelled.
+    pub(super) fn spelling(&self) -> Spelling {
+        if self.is_plain() { Spelling::Plain } else { Spelling::Any }
+    }
 }
 
 impl Evaluator<'_> {
@@ -328,11 +396,12 @@ impl Evaluator<'_> {
         let Some(mapping) = self.mapping(expr) else { return false };
         let column = self.only(expr).flatten().and_then(|slot| self.column(slot));
         let Some(coded) = column.and_then(|column| column.texts()) else { return false };
+        let spelling = coded.dictionary.spelling();
         rows.places().all(|row| {
             let json = coded.dictionary.get(coded.code(row as usize));
             made.add_told(|out| match json {
                 [] => true,
-                json => unquoted(json).is_some_and(|text| mapping.write(text, out).is_ok()),
+                json => unquoted(json).is_some_and(|text| mapping.write(text, spelling, out).is_ok()),
             })
         })
     }
@@ -352,6 +421,7 @@ impl Evaluator<'_> {
             return None;
         }
         let coded = column.texts().filter(|coded| coded.codes().is_none())?;
+        let spelling = coded.dictionary.spelling();
         let (mut rows, mut values) = (Vec::new(), Vec::with_capacity(coded.dictionary.len()));
         for row in 0..coded.dictionary.len() as u32 {
             if row.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err() {
@@ -359,7 +429,7 @@ impl Evaluator<'_> {
             }
             let told = match coded.dictionary.get(row) {
                 [] => None,
-                json => number.tell(unquoted(json)?).ok()?,
+                json => number.tell(unquoted(json)?, spelling).ok()?,
             };
             if let Some(value) = told {
                 rows.push(row);
@@ -378,6 +448,7 @@ impl Evaluator<'_> {
         (slot, coded): (usize, &Coded),
     ) -> Option<Dictionary> {
         let dictionary = &coded.dictionary;
+        let spelling = dictionary.spelling();
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
         for entry in 0..dictionary.len() as u32 {
@@ -386,7 +457,7 @@ impl Evaluator<'_> {
             }
             let is_told = match dictionary.get(entry) {
                 [] => true,
-                json => unquoted(json).is_some_and(|text| mapping.write(text, &mut bytes).is_ok()),
+                json => unquoted(json).is_some_and(|text| mapping.write(text, spelling, &mut bytes).is_ok()),
             };
             if !is_told {
                 others.push(entry);

@@ -29,6 +29,7 @@ mod reckoned;
 mod rounded;
 mod row_documents;
 mod some_rows;
+mod spots;
 mod standing;
 mod text_columns;
 mod texts;
@@ -158,7 +159,7 @@ fn find(
                 None => return Ok(Ok(None)),
             }
         }
-        Some(Unnest::Elements(array)) => match evaluator.unnest_columns(array, places.clone()) {
+        Some(Unnest::Elements(arrays)) => match evaluator.unnest_columns(arrays, places.clone()) {
             Ok(Some(rows)) => rows,
             Ok(None) => return Ok(Ok(None)),
             Err(error) => return Ok(Err(error)),

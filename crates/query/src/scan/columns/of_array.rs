@@ -1,43 +1,74 @@
 //! What slots stand for that a block has for what is asked of arrays.
 
 use crate::ast::Quantifier;
-use crate::column_block::Path;
+use crate::column_block::{Array, Path};
 use crate::expr::Expr;
-use tamias_shred::ArraysAt;
-
-/// The arrays at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Array {
-    pub(super) path: Path,
-    pub(super) at: ArraysAt,
-}
 
 /// What a slot stands for that a block has for what is asked of arrays.
 #[derive(Clone, Debug)]
 pub(super) struct OfArray {
-    pub(super) array: Array,
+    /// Whose column it is: 0 of events, 1 of the elements of the first collection that is unnested, and so on.
+    pub(super) level: usize,
     pub(super) asked: Asked,
 }
 
 /// What a slot stands for beside a path.
 #[derive(Clone, Debug)]
 pub(super) enum StandIn {
-    OfArray(OfArray),
+    OfArray(Box<OfArray>),
     /// How long the texts at a path are.
     Lengths(Path),
 }
 
-/// What is asked of arrays.
+/// What is asked of arrays: of those that events have, or elements of others.
 #[derive(Clone, Debug)]
 pub(super) enum Asked {
+    /// What each element has at a path, where elements are the rows.
+    Value { of: Array, below: Path },
     /// How many elements there are.
-    Length,
-    /// What the element at a place has at a path.
-    Nth { place: u32, below: Path },
-    /// What each element has at a path, where elements have rows of their own.
-    Each(Path),
-    /// Whether a condition holds for some element, or for every one. The values that it takes from elements are in the slots behind those of paths.
-    Quantified { quantifier: Quantifier, condition: Expr, below: Vec<Path> },
+    Length(Array),
+    /// What is asked of the element at a place.
+    Nth { array: Array, place: u32, then: Box<Asked> },
+    /// Whether a condition holds for some element, or for every one. What it asks of elements is in the slots behind those of paths.
+    Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_elements: Vec<Asked> },
+}
+
+impl Asked {
+    /// Whether both are surely the same.
+    fn is_same(&self, other: &Asked) -> bool {
+        match (self, other) {
+            (Asked::Value { of, below }, Asked::Value { of: other, below: others }) => {
+                of == other && below == others
+            }
+            (Asked::Length(array), Asked::Length(other)) => array == other,
+            (
+                Asked::Nth { array, place, then },
+                Asked::Nth { array: other, place: other_place, then: other_then },
+            ) => array == other && place == other_place && then.is_same(other_then),
+            _ => false,
+        }
+    }
+
+    /// What is read for it, as paths are written.
+    pub(super) fn names(&self, names: &mut Vec<String>) {
+        match self {
+            Asked::Value { of, below } => names.push(of.name_of(below)),
+            Asked::Length(array) => names.push(array.name_of(&[])),
+            Asked::Nth { then, .. } => then.names(names),
+            Asked::Quantified { of_elements, .. } => of_elements.iter().for_each(|asked| asked.names(names)),
+        }
+    }
+}
+
+impl OfArray {
+    /// Its place in a list, to which it is added where it is not in it.
+    pub(super) fn place_in(self, list: &mut Vec<OfArray>) -> usize {
+        let is_own = |known: &OfArray| known.level == self.level && known.asked.is_same(&self.asked);
+        list.iter().position(is_own).unwrap_or_else(|| {
+            list.push(self);
+            list.len() - 1
+        })
+    }
 }
 
 /// Whether an expression asks something of arrays that columns may tell, or how long texts are.

@@ -78,15 +78,22 @@ impl Evaluator<'_> {
 
     /// Gives each element what its event has.
     pub(super) fn repeat(&mut self, origins: &[u32]) {
-        for column in self.columns.iter_mut().flatten() {
-            let of_elements = column.gathered(origins);
-            if let PathColumn::Pieces(pieces) = &**column
-                && let Some(error) = pieces.failure()
-            {
-                self.broken.borrow_mut().get_or_insert(ColumnError::Decode(error));
-            }
-            *column = Arc::new(of_elements);
+        let mut columns = std::mem::take(&mut self.columns);
+        for column in columns.iter_mut().flatten() {
+            *column = self.repeated(column, origins);
         }
+        self.columns = columns;
+    }
+
+    /// A column of rows, by the row of each element.
+    pub(super) fn repeated(&self, column: &PathColumn, origins: &[u32]) -> Arc<PathColumn> {
+        let of_elements = column.gathered(origins);
+        if let PathColumn::Pieces(pieces) = column
+            && let Some(error) = pieces.failure()
+        {
+            self.broken.borrow_mut().get_or_insert(ColumnError::Decode(error));
+        }
+        Arc::new(of_elements)
     }
 
     /// Whether what events have comes to too many bytes, repeated for each of their elements by whoever takes the rows in.

@@ -1,0 +1,186 @@
+//! Where expressions lead to in the arrays of a block, and what they ask there: of events, of elements that have rows of their own, or of those that a condition
+//! is asked of.
+
+use super::compile::{bind_element, reads_document, slots_of, spelled};
+use super::evaluate::Evaluator;
+use super::of_array::{Asked, OfArray};
+use crate::ast::Quantifier;
+use crate::column_block::{Array, Path};
+use crate::expr::{Expr, Set};
+use crate::value::Value;
+use rust_decimal::Decimal;
+use std::sync::Arc;
+use tamias_shred::AtArrays;
+
+/// Of a block with more elements, arrays are values like others.
+const ELEMENTS_MAX: usize = 1 << 20;
+
+/// The slot of the element that a condition is asked of, while that is taken apart. No column has it.
+const ELEMENT: usize = usize::MAX;
+
+/// Arrays whose elements are the value of a slot.
+pub(super) type Bound = (usize, Array);
+
+/// A path of an event, or of an element.
+struct Spot {
+    /// Whose it is: 0 an event's, else that of an element of these bound arrays, from 1.
+    level: usize,
+    /// The arrays on the way whose element at a place it is, outermost first.
+    steps: Vec<(Array, u32)>,
+    /// The arrays in whose elements the path is; none where it is one of events.
+    of: Option<Array>,
+    below: Vec<Box<str>>,
+}
+
+impl Spot {
+    /// What is asked of a row, where something is asked at this spot.
+    fn asks(self, asked: Asked) -> OfArray {
+        let nth = |then, (array, place)| Asked::Nth { array, place, then: Box::new(then) };
+        OfArray { level: self.level, asked: self.steps.into_iter().rev().fold(asked, nth) }
+    }
+
+    /// The arrays there, where they are those of each row of a level.
+    pub(super) fn arrays_of_level(self, array: Array) -> Option<(usize, Array)> {
+        self.steps.is_empty().then_some((self.level, array))
+    }
+}
+
+impl Evaluator<'_> {
+    /// Puts slots in place of what is asked of arrays. Beneath a lambda or `let`, locals are not those of a single lambda.
+    pub(super) fn take_asked(
+        &self,
+        expr: &mut Expr,
+        bound: &[Bound],
+        is_outermost: bool,
+        place: &mut dyn FnMut(OfArray) -> Option<usize>,
+    ) {
+        if let Some(of) = self.asked(expr, bound, is_outermost)
+            && let Some(slot) = place(of)
+        {
+            *expr = Expr::Slot(slot);
+            return;
+        }
+        let is_outermost = is_outermost && !matches!(expr, Expr::Let(..) | Expr::Quantified { .. });
+        for child in expr.children_mut() {
+            self.take_asked(child, bound, is_outermost, place);
+        }
+    }
+
+    fn asked(&self, expr: &Expr, bound: &[Bound], is_outermost: bool) -> Option<OfArray> {
+        match expr {
+            Expr::Call { function, arguments, .. } if function.name == "Length" => {
+                let (spot, array) = self.array(arguments.first()?, bound)?;
+                (!array.at.has_texts).then(|| spot.asks(Asked::Length(array)))
+            }
+            Expr::Quantified { quantifier, collection, body } if is_outermost && !reads_document(body) => {
+                self.quantified(*quantifier, collection, (**body).clone(), bound)
+            }
+            Expr::In { left, right, negated, ci } => {
+                let Expr::Constant(value) = &**left else { return None };
+                if value.is_undefined() {
+                    return None;
+                }
+                let set = Arc::new(Set::new(vec![value.clone()], *ci));
+                let quantifier = if *negated { Quantifier::All } else { Quantifier::Any };
+                let equals = Expr::InSet { left: Box::new(Expr::Local(0)), set, negated: *negated };
+                self.quantified(quantifier, right, equals, bound)
+            }
+            Expr::Slot(_) | Expr::Member(..) | Expr::Element(..) => {
+                let spot = self.spot(expr, bound)?;
+                let of = spot.of.clone()?;
+                let below: Path = spot.below.clone().into();
+                let is_told = self.block.stored()?.tells_elements(&of, &below);
+                is_told.then(|| spot.asks(Asked::Value { of, below }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition holds for an element of an array, or for each.
+    fn quantified(
+        &self,
+        quantifier: Quantifier,
+        collection: &Expr,
+        mut condition: Expr,
+        bound: &[Bound],
+    ) -> Option<OfArray> {
+        let (spot, array) = self.array(collection, bound)?;
+        // An element of another array has that slot, or others.
+        let of_paths = self.paths.len();
+        if array.at.has_objects || slots_of(&condition).iter().any(|slot| *slot >= of_paths) {
+            return None;
+        }
+        bind_element(&mut condition, ELEMENT);
+        let mut of_elements = Vec::new();
+        self.take_asked(&mut condition, &[(ELEMENT, array.clone())], true, &mut |of| {
+            // What is asked of events has no column here.
+            (of.level > 0).then(|| of_paths + of.place_in(&mut of_elements))
+        });
+        if slots_of(&condition).contains(&ELEMENT) {
+            return None;
+        }
+        let of_elements = of_elements.into_iter().map(|of| of.asked).collect();
+        Some(spot.asks(Asked::Quantified { array, quantifier, condition, of_elements }))
+    }
+
+    /// The arrays of each row of a level that an expression comes down to in this block: the level, and they.
+    pub(super) fn arrays_of_rows(&self, expr: &Expr, bound: &[Bound]) -> Option<(usize, Array)> {
+        let (spot, array) = self.array(expr, bound)?;
+        spot.arrays_of_level(array)
+    }
+
+    /// The arrays at the spot that an expression comes down to in this block, where columns tell their elements.
+    fn array(&self, expr: &Expr, bound: &[Bound]) -> Option<(Spot, Array)> {
+        let block = self.block.stored()?;
+        let readings = match expr {
+            Expr::Path(readings) => readings.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let mut only = None;
+        for reading in readings {
+            let spot = self.spot(reading, bound)?;
+            match block.arrays_at(spot.of.as_ref(), &spot.below) {
+                AtArrays::Nothing => {}
+                AtArrays::Arrays(at) if only.is_none() && at.elements <= ELEMENTS_MAX => {
+                    let array = Array::within(spot.of.as_ref(), &spot.below, at);
+                    only = Some((spot, array));
+                }
+                AtArrays::Arrays(_) | AtArrays::Unknown => return None,
+            }
+        }
+        only
+    }
+
+    /// The spot that an expression comes down to; none where it has a key that documents spell otherwise.
+    fn spot(&self, expr: &Expr, bound: &[Bound]) -> Option<Spot> {
+        match expr {
+            Expr::Slot(slot) => {
+                if let Some(path) = self.paths.get(*slot) {
+                    return Some(Spot { level: 0, steps: Vec::new(), of: None, below: path.to_vec() });
+                }
+                let level = bound.iter().position(|(own, _)| own == slot)?;
+                let of = bound.get(level).map(|(_, array)| array.clone());
+                Some(Spot { level: level + 1, steps: Vec::new(), of, below: Vec::new() })
+            }
+            Expr::Member(of, name) => {
+                let mut spot = self.spot(of, bound)?;
+                spot.below.push(key(name)?);
+                Some(spot)
+            }
+            Expr::Element(of, index) => {
+                let Expr::Constant(Value::Number(index)) = &**index else { return None };
+                let place = index.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO)?;
+                let place = u32::try_from(place.abs()).ok()?;
+                let (mut spot, array) = self.array(of, bound)?;
+                spot.steps.push((array.clone(), place));
+                Some(Spot { of: Some(array), below: Vec::new(), ..spot })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A key as documents spell it; none of a lone surrogate, which is read as another character.
+fn key(name: &str) -> Option<Box<str>> {
+    (!name.contains('\u{FFFD}')).then(|| spelled(name))
+}

@@ -1,0 +1,72 @@
+//! Arrays in the elements of others, however deep, and what is asked of them.
+
+use crate::agree::agree;
+use crate::memory::{Event, Memory};
+
+/// Trips of legs of parts, some of which are something else.
+fn trips() -> Memory {
+    let event = |n: u64| {
+        let parts = |leg: u64| {
+            let part = |part: u64| match (n + leg + part) % 7 {
+                0 => format!(r#"{{"km":{}.5,"by":["a{part}","b"]}}"#, n % 90),
+                1 => r#"{"by":[]}"#.to_owned(),
+                2 => "null".to_owned(),
+                3 => format!(r#"{{"km":"{part} km","no":{{"of":[{n},[{part}]]}}}}"#),
+                _ => format!(r#"{{"km":{},"no":{{"of":[{leg},{part}]}},"by":["c"]}}"#, n * part % 40),
+            };
+            (0..(n + leg) % 4).map(part).collect::<Vec<_>>().join(",")
+        };
+        let leg = |leg: u64| match (n + leg) % 11 {
+            0 => format!(r#"{{"alt":{leg}}}"#),
+            1 => format!(r#"{{"alt":null,"parts":"{n} parts"}}"#),
+            2 => format!(r#"{{"parts":{{"km":{n}}},"alt":{leg}}}"#),
+            3 => "7".to_owned(),
+            _ => format!(r#"{{"alt":{},"parts":[{}]}}"#, n % 5, parts(leg)),
+        };
+        let legs = (0..n % 5).map(leg).collect::<Vec<_>>().join(",");
+        let grid = (0..n % 3).map(|row| format!("[{row},{}]", n % 8)).collect::<Vec<_>>().join(",");
+        let document = match n % 23 {
+            0 => format!(r#"{{"n":{n}}}"#),
+            1 => format!(r#"{{"n":{n},"legs":"none","grid":null}}"#),
+            _ => format!(
+                r#"{{"n":{n},"kind":"k{}","legs":[{legs}],"inner":{{"legs":[{legs}]}},"grid":[{grid}]}}"#,
+                n % 4
+            ),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..700).map(event).collect();
+    Memory::blocks(&[&[&events[..450]], &[&events[450..]]])
+}
+
+#[test]
+fn arrays_in_elements_of_arrays_are_those_of_events() {
+    let memory = trips();
+    for text in [
+        "select sum(p.km), count(*), max(p.km) from stream lateral unnest(legs) as l lateral unnest(l.parts) as p",
+        "select mean(p.km / l.alt), first(n), last(p) from stream lateral unnest(legs) as l lateral unnest(l.parts) as p group by kind",
+        "select count(*) from stream lateral unnest(inner.legs) as l lateral unnest(l.parts) as p lateral unnest(p.by) as b where l.alt > 1 and n < 600 group by b, l.alt",
+        "select n, l.alt, p, b from stream lateral unnest(legs) as l lateral unnest(l.parts) as p lateral unnest(p.no.of) as b where p.km > 3 limit 50",
+        "select n, p.km from stream lateral unnest(legs) as l lateral unnest(l.parts) as p order by time desc limit 50",
+        "select count(*) from stream lateral unnest(legs) as l lateral unnest(l.parts) as p group by l, time(100us)",
+        "select count(*) from stream lateral unnest(legs[0].parts) as p group by p.by[0]",
+        "select count(*) from stream lateral unnest(legs) as l lateral unnest(legs) as m group by l.alt, m.alt",
+        "select sum(legs[0].parts[0].km), count(legs[1].parts[2].by[0]) from stream group by legs[0].parts[1].no.of[1]",
+        "select n, legs[0].parts, legs[0].parts[1], legs[2].parts[1].no.of[1][0] from stream where n > 40 limit 60",
+        "select count(*) from stream group by Length(legs[0].parts), Length(legs[1].parts[0].by)",
+        "select count(*), sum(Length(l.parts)), max(Length(l.parts[0].by)) from stream lateral unnest(legs) as l group by l.parts[1].km",
+        "select count(*) from stream where legs[?].parts[?].km > 30",
+        "select count(*) from stream where legs[*].parts[?].by[*] = 'c' and n > 9",
+        "select count(*) from stream where legs[?].parts[0].km = n or legs[1].parts[?].km < n",
+        "select count(*) from stream where Some(legs, |l| Some(l.parts, |p| p.km > l.alt))",
+        "select count(*) from stream where Every(legs, |l| Length(l.parts) > 1 and l.alt < n) group by kind",
+        "select count(*) from stream lateral unnest(legs) as l where l.parts[?].by[?] = 'a1' or 'b' in l.parts[0].by group by kind",
+        "select count(*) from stream where 'c' in legs[0].parts[1].by",
+        "select sum(c), count(*) from stream lateral unnest(grid) as g lateral unnest(g) as c group by g[1]",
+        "select sum(grid[1][1]), count(*) from stream where grid[?][?] = 7 and grid[0][*] < 8",
+        "select count(*) from stream where let |g: grid[0]| Some(g, |c| c = 3)",
+        "select count(*) from stream lateral unnest(legs) as l lateral unnest(l.nothing) as p where p.km > 3",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -106,6 +106,34 @@ pub fn range(numbers: &[i64]) -> Option<(i64, i64)> {
     (!numbers.is_empty()).then(|| Isa::best().run(Range(numbers)))
 }
 
+/// The greatest of some binary numbers; less than all of them where there is none. What is no number does not count.
+///
+/// ```
+/// assert_eq!(tamias_simd::numbers::greatest(&[3.5, f64::NAN, -8.0]), 3.5);
+/// assert_eq!(tamias_simd::numbers::greatest(&[]), f64::NEG_INFINITY);
+/// ```
+pub fn greatest(numbers: &[f64]) -> f64 {
+    /// So many are looked at side by side, so that none waits for the one before.
+    const LANES: usize = 32;
+    struct Greatest<'n>(&'n [f64]);
+    impl Task for Greatest<'_> {
+        type Output = f64;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> f64 {
+            let (chunks, rest) = self.0.as_chunks::<LANES>();
+            let mut greatest = [f64::NEG_INFINITY; LANES];
+            for chunk in chunks {
+                for (greatest, number) in greatest.iter_mut().zip(chunk) {
+                    *greatest = if *number > *greatest { *number } else { *greatest };
+                }
+            }
+            greatest.iter().chain(rest).fold(f64::NEG_INFINITY, |greatest, number| greatest.max(*number))
+        }
+    }
+    Isa::best().run(Greatest(numbers))
+}
+
 /// Whether pairs of unsigned numbers, the lowest byte first, are in order: by the first ones, and by the second ones where these are equal.
 ///
 /// ```
@@ -226,6 +254,11 @@ mod tests {
             let mut products = numbers.clone();
             multiply(&mut products, factor);
             prop_assert!(products.iter().zip(&numbers).all(|(product, number)| *product == number.wrapping_mul(factor)));
+        }
+
+        #[test]
+        fn the_greatest_is_that_of_all(numbers in prop::collection::vec(prop_oneof![Just(f64::NAN), -1e9..1e9], 0..100)) {
+            prop_assert_eq!(greatest(&numbers), numbers.iter().fold(f64::NEG_INFINITY, |greatest, number| greatest.max(*number)));
         }
 
         #[test]

@@ -180,15 +180,42 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 *best = Some((decimal, row));
             }
         };
-        let may_be_best = Self::may_be_best(groups, decimals);
-        for ((place, row), may_be) in decimals.rows().enumerate().zip(may_be_best) {
-            if may_be && let Some(decimal) = decimals.values.decimal(place) {
+        let mut meet_at = |place: usize, row: usize| {
+            if let Some(decimal) = decimals.values.decimal(place) {
                 meet(row, decimal);
+            }
+        };
+        match groups {
+            Groups::One(_) => {
+                let places = Self::may_be_best_of_all(decimals);
+                let row = |place: usize| match &decimals.rows {
+                    None => Some(place),
+                    Some(rows) => rows.get(place).map(|row| *row as usize),
+                };
+                places
+                    .filter_map(|place| Some((place, row(place)?)))
+                    .for_each(|(place, row)| meet_at(place, row));
+            }
+            Groups::Each(_) => {
+                let may_be_best = Self::may_be_best(groups, decimals);
+                let all = decimals.rows().enumerate().zip(may_be_best);
+                all.filter(|(_, may_be)| *may_be).for_each(|((place, row), _)| meet_at(place, row));
             }
         }
         let of_groups = best.into_iter().flatten();
         let held = |decimal| Held::Value(Value::Number(Number::Decimal(decimal)));
         of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
+    }
+
+    /// The places of numbers that may be the best of all, by their estimates.
+    fn may_be_best_of_all(of: &Decimals) -> impl Iterator<Item = usize> {
+        let mut estimates = of.values.estimates();
+        if LEAST {
+            estimates.iter_mut().for_each(|estimate| *estimate = -*estimate);
+        }
+        let best = tamias_simd::numbers::greatest(&estimates);
+        let bound = best - best.abs() * ESTIMATE_ERROR;
+        (0..).zip(estimates).filter(move |(_, estimate)| *estimate >= bound).map(|(place, _)| place)
     }
 
     /// For each number whether it may be the best of its group, by its estimate: few have to be made.

@@ -1,6 +1,7 @@
 //! Operations of two numbers over whole columns.
 
 use super::reckoned::{Operand, Reckoned, SCALE_MAX, Together, both, plain};
+use super::roots::roots;
 use crate::ast::Arithmetic;
 use crate::chunk::{
     Chain, ChainOp, DecimalValues, Decimals, Mantissas, Quotient, product, quotient, short_quotient,
@@ -28,6 +29,11 @@ pub(super) fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Op
     }
     if let Some(chain) = of_chain(op, left, right) {
         return Some(chain);
+    }
+    if let (Arithmetic::Power, Reckoned::Constant { value: 5, scale: 1 }) = (op, right)
+        && let Some(roots) = roots(left)
+    {
+        return Some(roots);
     }
     if op == Arithmetic::Power
         && let Some(Together { rows, values }) = of_powers(left, right)

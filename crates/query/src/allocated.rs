@@ -59,12 +59,12 @@ impl<T, const FIRST: usize> Pages<T, FIRST> {
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
         // The value is made where it stays: who reads it from a copy soon after it was written, in parts, waits for that.
-        self.last().push(value);
+        self.page_with_room().push(value);
     }
 
-    /// The page that has room for more.
+    /// The last page, which is a new one if all are full.
     #[inline]
-    fn last(&mut self) -> &mut Vec<T> {
+    fn page_with_room(&mut self) -> &mut Vec<T> {
         if self.first.len() < FIRST {
             return &mut self.first;
         }
@@ -81,7 +81,7 @@ impl<T, const FIRST: usize> Pages<T, FIRST> {
     {
         while let Some(missing @ 1..) = len.checked_sub(self.len()) {
             let most = if self.first.len() < FIRST { FIRST } else { PAGE };
-            let last = self.last();
+            let last = self.page_with_room();
             last.resize_with((last.len() + missing).min(most), T::default);
         }
     }
@@ -96,9 +96,11 @@ impl<T, const FIRST: usize> Pages<T, FIRST> {
         self.first.iter_mut().chain(self.others.iter_mut().flatten())
     }
 
-    /// What it takes, in bytes; of the first page also what that takes once it has grown. It never becomes less.
+    /// What it takes, in bytes; of the first page also what that takes once it has grown, if it still grows. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
-        vec_bytes(&self.first) + self.others.len() * PAGE * size_of::<T>()
+        let grows = self.first.capacity() < FIRST;
+        let first = if grows { vec_bytes(&self.first) } else { self.first.capacity() * size_of::<T>() };
+        first + self.others.len() * PAGE * size_of::<T>()
     }
 }
 
@@ -136,13 +138,17 @@ mod tests {
     #[test]
     fn pages_that_are_lengthened_keep_what_they_have() {
         let mut pages: Pages<usize, 7> = Pages::default();
+        let mut bytes = 0;
         for len in [0, 1, 0, 5, 7, 8, PAGE, 7 + PAGE, 7 + PAGE, 2 * PAGE + 8, 2 * PAGE] {
             let before = pages.len();
             pages.lengthen(len);
             assert_eq!(pages.len(), len.max(before));
             assert!(pages.iter().copied().eq((0..before).chain((before..len).map(|_| 0))));
             pages.iter_mut().enumerate().for_each(|(at, value)| *value = at);
+            assert!(pages.bytes() >= bytes);
+            bytes = pages.bytes();
         }
+        assert!(bytes <= (7 + 3 * PAGE + 7) * size_of::<usize>(), "a first page that is full grows no more");
         assert!(pages.into_iter().eq(0..2 * PAGE + 8));
     }
 

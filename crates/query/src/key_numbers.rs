@@ -82,10 +82,11 @@ impl KeyNumbers {
         self.0.held_bytes.load(Relaxed)
     }
 
-    /// Gives up tables until the others take at most so many bytes, those first that were used longest ago. One that a query uses now may take as much as `in_use_max`:
-    /// the query would have to hold its keys itself.
+    /// Gives up tables until the others take at most so many bytes, those first that were used longest ago. Those that queries use now go only where all take more than
+    /// `in_use_max`, which is no less: the queries would have to hold their keys themselves.
     pub fn shrink(&self, bytes_max: usize, in_use_max: usize) {
         let mut by_path = self.0.lock();
+        // What is known of paths without a table stays as well, which takes little.
         self.0.shrink(&mut by_path, bytes_max, |table| !table.is_unused());
         self.0.shrink(&mut by_path, in_use_max, |_| false);
     }

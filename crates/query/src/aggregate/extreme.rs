@@ -207,12 +207,18 @@ impl<const LEAST: bool> Extremes<LEAST> {
         of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
     }
 
-    /// The places of numbers that may be the best of all, by their estimates.
-    fn may_be_best_of_all(of: &Decimals) -> impl Iterator<Item = usize> {
+    /// An estimate of each number, the greater the better.
+    fn estimates(of: &Decimals) -> Vec<f64> {
         let mut estimates = of.values.estimates();
         if LEAST {
             estimates.iter_mut().for_each(|estimate| *estimate = -*estimate);
         }
+        estimates
+    }
+
+    /// The places of numbers that may be the best of all, by their estimates.
+    fn may_be_best_of_all(of: &Decimals) -> impl Iterator<Item = usize> {
+        let estimates = Self::estimates(of);
         let best = tamias_simd::numbers::greatest(&estimates);
         let bound = best - best.abs() * ESTIMATE_ERROR;
         (0..).zip(estimates).filter(move |(_, estimate)| *estimate >= bound).map(|(place, _)| place)
@@ -220,10 +226,7 @@ impl<const LEAST: bool> Extremes<LEAST> {
 
     /// For each number whether it may be the best of its group, by its estimate: few have to be made.
     fn may_be_best(groups: Groups<'_>, of: &Decimals) -> Vec<bool> {
-        let mut estimates = of.values.estimates();
-        if LEAST {
-            estimates.iter_mut().for_each(|estimate| *estimate = -*estimate);
-        }
+        let estimates = Self::estimates(of);
         let mut bounds = vec![f64::NEG_INFINITY; groups.count()];
         for (row, estimate) in of.rows().zip(&estimates) {
             if let Some(bound) = bounds.get_mut(groups.place(groups.of(row))) {

@@ -427,10 +427,14 @@ pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
     vec_bytes(states) - before
 }
 
-/// States of more than some bytes, by group. While there are few groups these are as quickly found as in a list.
-pub(super) type States<T> = Pages<T, { 1 << 18 }>;
+/// States of more bytes than a counter has, by group: to copy those of very many groups as their list grows would take much time and, for a while, three times the memory. Those
+/// of the first groups stand in one list, where a state is found without a look into that of pages.
+pub(super) type States<T> = Pages<T, FIRST_STATES>;
 
-/// The same of states of more than some bytes.
+/// So many states take some megabytes.
+const FIRST_STATES: usize = 1 << 18;
+
+/// The same of states in pages.
 pub(super) fn grow_states<T: Default>(states: &mut States<T>, groups: usize) -> usize {
     let before = states.bytes();
     states.lengthen(groups);

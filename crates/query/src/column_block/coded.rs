@@ -64,7 +64,8 @@ pub(super) fn are_few(entries: usize, rows: usize) -> bool {
     entries * 2 <= rows + 8
 }
 
-/// Whether of so many rows a quarter or fewer may be distinct, as far as so many among the first ones tell: values of any order come so often.
+/// Whether of so many rows a quarter or fewer may be distinct, where so many of the first ones are: if each row drew one of as many values as a quarter of the rows, so
+/// many of them would be expected among the first [`PROBE`].
 fn may_repeat(distinct: usize, rows: usize) -> bool {
     let values = (rows / 4).max(1) as f64;
     distinct <= PROBE / 2 || (distinct as f64) < values * (1.0 - (-(PROBE as f64) / values).exp())

@@ -66,6 +66,8 @@ fn arrays_in_elements_of_arrays_are_those_of_events() {
         "select sum(grid[1][1]), count(*) from stream where grid[?][?] = 7 and grid[0][*] < 8",
         "select count(*) from stream where let |g: grid[0]| Some(g, |c| c = 3)",
         "select count(*) from stream lateral unnest(legs) as l lateral unnest(l.nothing) as p where p.km > 3",
+        // No place of an element is as great, and the number of one before it is added to it.
+        "select sum(legs[4294967295].alt), count(legs[0].parts[4294967290].km) from stream",
     ] {
         agree(&memory, text);
     }

@@ -173,7 +173,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Of each element whether a condition holds, by its event.
+    /// Of each element whether a condition holds, by the row that has it.
     fn mask_of_elements(
         &mut self,
         block: &ColumnBlock,
@@ -288,23 +288,23 @@ impl Evaluator<'_> {
     }
 }
 
-/// For each element the event of the one that has its array.
+/// For each element what its array's row comes from: an event, or an element of an outer array.
 fn composed(origins: &[u32], events: &[u32]) -> Arc<[u32]> {
     origins.iter().map(|origin| events.get(*origin as usize).copied().unwrap_or(u32::MAX)).collect()
 }
 
 impl ArrayColumn {
-    /// The events that have an element at a place, and its number among all elements.
+    /// The rows, events or elements, that have an element at a place, and its number among all elements.
     fn at_place(&self, place: u32) -> impl Iterator<Item = (u32, u32)> {
         let mut next = 0;
         self.arrays().filter_map(move |(row, length)| {
             let first = next;
             next += length;
-            (place < length).then_some((row, first + place))
+            (place < length).then(|| (row, first + place))
         })
     }
 
-    /// Of each event whether some of its elements pass, or every one does; undefined where it has no array.
+    /// Of each row whether some of its elements pass, or every one does; undefined where it has no array.
     fn folded(&self, mask: &[bool], quantifier: Quantifier, rows: usize) -> PathColumn {
         const UNDEFINED: u32 = 0;
         let mut codes = vec![UNDEFINED; rows];
@@ -326,7 +326,7 @@ impl ArrayColumn {
 }
 
 impl PathColumn {
-    /// The values of some elements in the rows of their events, of so many; both in ascending order. None where columns do not tell them.
+    /// The values of some elements in the rows that have them, of so many; both in ascending order. None where columns do not tell them.
     fn spread(&self, elements: &[u32], at: &[u32], rows: usize) -> Option<PathColumn> {
         Some(match self {
             PathColumn::Nothing => PathColumn::Nothing,

@@ -34,10 +34,13 @@ const SPARE: i64 = 3;
 /// The bits of a binary number's fraction.
 const FRACTION_BITS: i64 = 52;
 
+/// The exponent of a binary number whose significand is a whole number of this size.
+const BIAS: i64 = 1023 + FRACTION_BITS;
+
 /// Added to a number, it leaves the whole one next to it at the end.
 const NEAR: f64 = (3u64 << (FRACTION_BITS - 1)) as f64;
 
-/// The roots of numbers, by the rows that have one; none where one is too great.
+/// The roots of numbers, by the rows that have one; none of a constant.
 pub(super) fn roots(of: &Reckoned) -> Option<Reckoned> {
     match of {
         Reckoned::Constant { .. } => None,
@@ -98,11 +101,12 @@ fn remove<T>(of: &mut Vec<T>, places: &[usize]) {
     of.retain(|_| place.next().is_none_or(|place| places.next_if_eq(&&place).is_none()));
 }
 
-/// Numbers of at most fifteen digits, each with its places: as mantissas where these have room for all.
+/// Numbers of at most fifteen digits, or the power of ten behind these, each with its places: as mantissas where these have room for all.
 fn reckoned(rows: Option<Vec<u32>>, mut digits: Vec<i64>, places: &[i64]) -> Reckoned {
     let most = places.iter().copied().max().unwrap_or(0);
     let fits = digits.iter().zip(places).all(|(digits, places)| *digits == 0 || most - places <= SPARE);
     if fits && let Some(scale) = u8::try_from(most).ok().filter(|scale| *scale <= SCALE_MAX) {
+        // Of a zero it makes no difference.
         let raise = |places: &i64| WHOLE_POWERS.get((most - places) as usize).copied().unwrap_or(1);
         digits.iter_mut().zip(places).for_each(|(digits, places)| *digits *= raise(places));
         return Reckoned::computed(rows, digits, scale);
@@ -152,17 +156,17 @@ fn take(of: f64) -> (i64, i64, bool) {
     let (significand, exponent) = parts(of);
     let (short, half) = parts(root);
     let is_told = (LEAST..END).contains(&root);
-    let (exponent, half) = if is_told { (exponent - 1075, half - 1075) } else { (0, 0) };
+    let (exponent, half) = if is_told { (exponent - BIAS, half - BIAS) } else { (0, 0) };
     // What the square of the nearest is off by, in units of its last bit: its last 64 bits tell it.
     let rest = (significand << (exponent - 2 * half)).wrapping_sub(short.wrapping_mul(short));
     let is_nearest = magnitude(rest).wrapping_mul(10) < 9 * short;
     let (mut places, mut power, mut wide) =
-        (PLACES_MAX as i64, POWERS[PLACES_MAX], BINARY_POWERS[PLACES_MAX]);
+        (PLACES_MAX as i64, WHOLE_POWERS[PLACES_MAX], BINARY_POWERS[PLACES_MAX]);
     for nth in 0..STEPS {
         let fewer = PLACES_MAX - 1 - nth;
         let is_over = root >= ENDS[fewer];
         places = if is_over { fewer as i64 } else { places };
-        power = if is_over { POWERS[fewer] } else { power };
+        power = if is_over { WHOLE_POWERS[fewer] } else { power };
         wide = if is_over { BINARY_POWERS[fewer] } else { wide };
     }
     let near = (root * wide + NEAR).to_bits().wrapping_sub(NEAR.to_bits()) as i64;
@@ -189,16 +193,6 @@ fn magnitude(number: i64) -> i64 {
     let sign = number >> (i64::BITS - 1);
     (number ^ sign).wrapping_sub(sign)
 }
-
-const POWERS: [i64; PLACES_MAX + 1] = {
-    let mut powers = [1; PLACES_MAX + 1];
-    let mut nth = 1;
-    while nth < powers.len() {
-        powers[nth] = 10 * powers[nth - 1];
-        nth += 1;
-    }
-    powers
-};
 
 #[cfg(test)]
 mod tests {

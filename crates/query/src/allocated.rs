@@ -59,11 +59,14 @@ impl<T, const FIRST: usize> Pages<T, FIRST> {
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
         // The value is made where it stays: who reads it from a copy soon after it was written, in parts, waits for that.
-        self.page_with_room().push(value);
+        match self.others.last_mut().filter(|last| last.len() < PAGE) {
+            Some(last) => last.push(value),
+            None => self.page_with_room().push(value),
+        }
     }
 
     /// The last page, which is a new one if all are full.
-    #[inline]
+    #[inline(never)]
     fn page_with_room(&mut self) -> &mut Vec<T> {
         if self.first.len() < FIRST {
             return &mut self.first;

@@ -163,10 +163,10 @@ impl Tables {
         let mut by_path = self.lock();
         let is_it = |other: &Table| matches!(other, Table::Kept(kept) if kept.id == table.id);
         self.shrink(&mut by_path, self.bytes_max, is_it);
-        if self.held_bytes.load(Relaxed) > self.bytes_max {
-            if let Some(asked) = by_path.values_mut().find(|asked| is_it(&asked.table)) {
-                self.give_up(asked);
-            }
+        if self.held_bytes.load(Relaxed) > self.bytes_max
+            && let Some(asked) = by_path.values_mut().find(|asked| is_it(&asked.table))
+        {
+            self.give_up(asked);
         }
     }
 }

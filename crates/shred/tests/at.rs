@@ -293,6 +293,17 @@ fn ask_arrays(encoded: &Encoded, group: &Group, of: ArraysAt, values: &[&[u8]], 
     }
 }
 
+/// Asks for the elements of the arrays that some documents have at a key, which are told: the documents as they are encoded.
+fn ask_elements_of(documents: &[String], key: &str) -> Encoded {
+    let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    let encoded = encode(&events.collect::<Vec<_>>()).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let scanned: Vec<Document<'_>> =
+        documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
+    assert!(ask_elements(&encoded, &group, &vec![key.to_owned()], &scanned));
+    encoded
+}
+
 /// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
 fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 7] {
     let events: Vec<Event<'_>> = (0..)
@@ -502,12 +513,7 @@ fn elements_are_told_beside_other_values_and_by_what_their_documents_have() {
     };
     let documents: Vec<String> = (0..500).map(document).collect();
     ask(&documents);
-    let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
-    let encoded = encode(&events.collect::<Vec<_>>()).expect("encodes");
-    let group = Group::open(&encoded.directory).expect("opens");
-    let scanned: Vec<Document<'_>> =
-        documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
-    assert!(ask_elements(&encoded, &group, &vec!["of".to_owned()], &scanned));
+    ask_elements_of(&documents, "of");
 }
 
 #[test]
@@ -520,12 +526,8 @@ fn arrays_in_elements_are_told_unless_one_comes_twice() {
         _ => format!(r#"{{"of":[{{"a":[{n}.5,"y"]}},{{"a":{{"k":1}}}},8]}}"#),
     };
     let documents: Vec<String> = (0..300).map(document).collect();
-    let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
-    let encoded = encode(&events.collect::<Vec<_>>()).expect("encodes");
+    let encoded = ask_elements_of(&documents, "of");
     let group = Group::open(&encoded.directory).expect("opens");
-    let scanned: Vec<Document<'_>> =
-        documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
-    assert!(ask_elements(&encoded, &group, &vec!["of".to_owned()], &scanned));
     let AtArrays::Arrays(of) = group.arrays_at(&["of"]) else { panic!("arrays") };
     for keys in [&[][..], &["a"], &["b", "a"]] {
         assert!(matches!(group.arrays_within(of, keys), AtArrays::Arrays(_)), "{keys:?}");

@@ -173,33 +173,23 @@ impl<const LEAST: bool> Extremes<LEAST> {
     /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.
     fn take_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
         let mut best: Vec<Option<(Decimal, usize)>> = vec![None; groups.count()];
-        let mut meet = |row: usize, decimal: Decimal| {
-            if let Some(best) = best.get_mut(groups.place(groups.of(row)))
+        let mut meet = |place: usize, row: usize| {
+            if let Some(decimal) = decimals.values.decimal(place)
+                && let Some(best) = best.get_mut(groups.place(groups.of(row)))
                 && best.is_none_or(|(best, _)| decimal.cmp(&best) == Self::WANTED)
             {
                 *best = Some((decimal, row));
             }
         };
-        let mut meet_at = |place: usize, row: usize| {
-            if let Some(decimal) = decimals.values.decimal(place) {
-                meet(row, decimal);
-            }
-        };
         match groups {
             Groups::One(_) => {
-                let places = Self::may_be_best_of_all(decimals);
-                let row = |place: usize| match &decimals.rows {
-                    None => Some(place),
-                    Some(rows) => rows.get(place).map(|row| *row as usize),
-                };
-                places
-                    .filter_map(|place| Some((place, row(place)?)))
-                    .for_each(|(place, row)| meet_at(place, row));
+                let row = |place: usize| Some((place, decimals.row_at(place)?));
+                Self::may_be_best_of_all(decimals).filter_map(row).for_each(|(place, row)| meet(place, row));
             }
             Groups::Each(_) => {
                 let may_be_best = Self::may_be_best(groups, decimals);
                 let all = decimals.rows().enumerate().zip(may_be_best);
-                all.filter(|(_, may_be)| *may_be).for_each(|((place, row), _)| meet_at(place, row));
+                all.filter(|(_, may_be)| *may_be).for_each(|((place, row), _)| meet(place, row));
             }
         }
         let of_groups = best.into_iter().flatten();

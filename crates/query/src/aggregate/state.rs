@@ -418,7 +418,7 @@ impl Most {
     }
 }
 
-/// Makes a list of states as long as there are groups: by how many bytes it grew.
+/// Makes a list of states of a few bytes each as long as there are groups: by how many bytes it grew.
 pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
     let before = vec_bytes(states);
     if groups > states.len() {

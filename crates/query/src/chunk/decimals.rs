@@ -53,6 +53,14 @@ impl Decimals {
         let all = if self.rows.is_none() { 0..self.values.len() } else { 0..0 };
         all.chain(self.rows.iter().flatten().map(|row| *row as usize))
     }
+
+    /// The row of the number at a place.
+    pub(crate) fn row_at(&self, place: usize) -> Option<usize> {
+        match &self.rows {
+            None => Some(place),
+            Some(rows) => rows.get(place).map(|row| *row as usize),
+        }
+    }
 }
 
 impl DecimalValues {

@@ -127,7 +127,8 @@ pub(super) fn replace<'t>(
     text: Cow<'t, [u8]>,
     finder: &memmem::Finder<'_>,
     with: &[u8],
-    (bytes_max, spelling): (usize, Spelling),
+    bytes_max: usize,
+    spelling: Spelling,
 ) -> Result<Cow<'t, [u8]>, Untold> {
     if !has_needed_escapes_only(&text, spelling) {
         return Err(Untold);
@@ -229,7 +230,7 @@ mod tests {
             let at = |at: Option<usize>| at.map(|at| spelled(&text[..at]).len());
             prop_assert_eq!(find(&stored, &memmem::Finder::new(&part), Spelling::Any), at(text.find(&part)));
             prop_assert_eq!(find_last(&stored, &memmem::FinderRev::new(&part), Spelling::Any), at(text.rfind(&part)));
-            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), (1000, Spelling::Any));
+            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), 1000, Spelling::Any);
             prop_assert_eq!(replaced.unwrap().into_owned(), spelled(&text.replace(&part, &with)));
             let cased = |case: fn(char) -> char| spelled(&text.chars().map(case).collect::<String>());
             prop_assert_eq!(Case::Lower.of(&stored, Spelling::Any).unwrap(), cased(lower));
@@ -247,7 +248,7 @@ mod tests {
             let (finder, last) = (memmem::Finder::new(&part), memmem::FinderRev::new(&part));
             prop_assert_eq!(find(stored, &finder, plain), find(stored, &finder, any));
             prop_assert_eq!(find_last(stored, &last, plain), find_last(stored, &last, any));
-            let replaced = |spelling| replace(Cow::Borrowed(stored), &finder, with.as_bytes(), (1000, spelling));
+            let replaced = |spelling| replace(Cow::Borrowed(stored), &finder, with.as_bytes(), 1000, spelling);
             prop_assert_eq!(replaced(plain), replaced(any));
             for case in [Case::Lower, Case::Upper] {
                 prop_assert_eq!(case.of(stored, plain), case.of(stored, any));

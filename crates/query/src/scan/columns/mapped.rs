@@ -35,7 +35,7 @@ pub(super) enum TextOf<'e> {
         length: Option<NumberOf<'e>>,
     },
     Joined(Vec<TextOf<'e>>),
-    Chosen(Box<(Test, TextOf<'e>, TextOf<'e>)>),
+    Chosen(Box<Choice<TextOf<'e>>>),
     /// With another text wherever one stands.
     Replaced {
         of: Box<TextOf<'e>>,
@@ -52,11 +52,34 @@ pub(super) enum NumberOf<'e> {
     Length(Box<TextOf<'e>>),
     Sum(Box<(NumberOf<'e>, NumberOf<'e>)>),
     Difference(Box<(NumberOf<'e>, NumberOf<'e>)>),
-    Chosen(Box<(Test, NumberOf<'e>, NumberOf<'e>)>),
+    Chosen(Box<Choice<NumberOf<'e>>>),
+}
+
+/// One of two, by what the stored text begins or ends with: the second one where there is no text.
+pub(super) struct Choice<T> {
+    test: Test,
+    then: T,
+    otherwise: T,
+}
+
+impl<T> Choice<T> {
+    /// What is chosen from a condition and two expressions; `of` tells what these come to.
+    fn of<'e>(
+        (condition, then, otherwise): &'e (Expr, Expr, Expr),
+        is_stored: &impl Fn(&Expr) -> bool,
+        of: impl Fn(&'e Expr) -> Option<T>,
+    ) -> Option<Box<Choice<T>>> {
+        let test = Test::of(condition, is_stored)?;
+        Some(Box::new(Choice { test, then: of(then)?, otherwise: of(otherwise)? }))
+    }
+
+    fn chosen(&self, stored: &[u8], spelling: Spelling) -> &T {
+        if self.test.holds(stored, spelling) { &self.then } else { &self.otherwise }
+    }
 }
 
 /// Whether the stored text begins or ends with another one of plain ASCII.
-pub(super) enum Test {
+enum Test {
     Starts(Vec<u8>),
     Ends(Vec<u8>),
 }
@@ -104,11 +127,9 @@ impl<'e> TextOf<'e> {
             stored if is_stored(stored) => Some(TextOf::Stored),
             Expr::Constant(Value::Text(text)) => Some(TextOf::Constant(plain(&text.text())?)),
             Expr::If(parts) => {
-                let (condition, then, otherwise) = &**parts;
-                let test = Test::of(condition, is_stored)?;
-                let [then, otherwise] = [TextOf::of(then, is_stored)?, TextOf::of(otherwise, is_stored)?];
-                // Where there is no text, the second counts.
-                otherwise.is_of_stored().then(|| TextOf::Chosen(Box::new((test, then, otherwise))))
+                let choice = Choice::of(parts, is_stored, |expr| TextOf::of(expr, is_stored))?;
+                // Where there is no text, nothing may come of it.
+                choice.otherwise.is_of_stored().then_some(TextOf::Chosen(choice))
             }
             Expr::Concat(parts) => Some(TextOf::Joined(
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
@@ -146,7 +167,7 @@ impl<'e> TextOf<'e> {
             TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
             TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
             TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
-            TextOf::Chosen(parts) => parts.2.is_of_stored(),
+            TextOf::Chosen(choice) => choice.otherwise.is_of_stored(),
         }
     }
 
@@ -180,14 +201,10 @@ impl<'e> TextOf<'e> {
                 }
                 Cow::Owned(joined)
             }
-            TextOf::Chosen(parts) => {
-                let (test, then, otherwise) = &**parts;
-                let chosen = if test.holds(stored, spelling) { then } else { otherwise };
-                return chosen.tell(stored, spelling);
-            }
+            TextOf::Chosen(choice) => return choice.chosen(stored, spelling).tell(stored, spelling),
             TextOf::Replaced { of, finder, with } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
-                characters::replace(text, finder, with, (TEXT_BYTES_MAX, spelling))?
+                characters::replace(text, finder, with, TEXT_BYTES_MAX, spelling)?
             }
         }))
     }
@@ -218,10 +235,8 @@ impl<'e> NumberOf<'e> {
         match expr {
             Expr::Constant(Value::Number(number)) => number.text().parse().ok().map(NumberOf::Constant),
             Expr::If(parts) => {
-                let (condition, then, otherwise) = &**parts;
-                let test = Test::of(condition, is_stored)?;
-                let chosen = (test, NumberOf::of(then, is_stored)?, NumberOf::of(otherwise, is_stored)?);
-                Some(NumberOf::Chosen(Box::new(chosen)))
+                let choice = Choice::of(parts, is_stored, |expr| NumberOf::of(expr, is_stored))?;
+                Some(NumberOf::Chosen(choice))
             }
             Expr::Arithmetic(op, left, right) => {
                 let pair =
@@ -239,16 +254,15 @@ impl<'e> NumberOf<'e> {
                     return Some(NumberOf::Length(Box::new(TextOf::of(of, is_stored)?)));
                 }
                 let [text, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
-                let part = spelled(&part.text())?;
-                let part = unquoted(&part).filter(|part| is_plain(part))?;
+                let part = plain(&part.text())?;
                 let text = || TextOf::of(text, is_stored).map(Box::new);
                 match function.name {
                     "IndexOf" => {
-                        let finder = Box::new(memmem::Finder::new(part).into_owned());
+                        let finder = Box::new(memmem::Finder::new(&part).into_owned());
                         Some(NumberOf::IndexOf { text: text()?, finder })
                     }
                     "LastIndexOf" => {
-                        let finder = Box::new(memmem::FinderRev::new(part).into_owned());
+                        let finder = Box::new(memmem::FinderRev::new(&part).into_owned());
                         Some(NumberOf::LastIndexOf { text: text()?, finder })
                     }
                     _ => None,
@@ -265,7 +279,7 @@ impl<'e> NumberOf<'e> {
                 text.is_of_stored()
             }
             NumberOf::Sum(of) | NumberOf::Difference(of) => of.0.is_of_stored() || of.1.is_of_stored(),
-            NumberOf::Chosen(of) => of.2.is_of_stored(),
+            NumberOf::Chosen(choice) => choice.otherwise.is_of_stored(),
         }
     }
 
@@ -299,10 +313,7 @@ impl<'e> NumberOf<'e> {
             },
             NumberOf::Sum(of) => both(of, i64::checked_add),
             NumberOf::Difference(of) => both(of, i64::checked_sub),
-            NumberOf::Chosen(of) => {
-                let (test, then, otherwise) = &**of;
-                if test.holds(stored, spelling) { then } else { otherwise }.tell(stored, spelling)
-            }
+            NumberOf::Chosen(choice) => choice.chosen(stored, spelling).tell(stored, spelling),
         }
     }
 }

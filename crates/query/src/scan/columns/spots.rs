@@ -38,11 +38,6 @@ impl Spot {
         let nth = |then, (array, place)| Asked::Nth { array, place, then: Box::new(then) };
         OfArray { level: self.level, asked: self.steps.into_iter().rev().fold(asked, nth) }
     }
-
-    /// The arrays there, where they are those of each row of a level.
-    pub(super) fn arrays_of_level(self, array: Array) -> Option<(usize, Array)> {
-        self.steps.is_empty().then_some((self.level, array))
-    }
 }
 
 impl Evaluator<'_> {
@@ -126,7 +121,7 @@ impl Evaluator<'_> {
     /// The arrays of each row of a level that an expression comes down to in this block: the level, and they.
     pub(super) fn arrays_of_rows(&self, expr: &Expr, bound: &[Bound]) -> Option<(usize, Array)> {
         let (spot, array) = self.array(expr, bound)?;
-        spot.arrays_of_level(array)
+        spot.steps.is_empty().then_some((spot.level, array))
     }
 
     /// The arrays at the spot that an expression comes down to in this block, where columns tell their elements.

@@ -22,6 +22,42 @@ pub(crate) struct Answerable<'b> {
     pub(crate) statistics: Option<&'b Statistics<'b>>,
     /// Whether all of its events surely pass.
     pub(crate) all_pass: bool,
+    /// Whether no other block has events between its own.
+    pub(crate) is_alone: bool,
+}
+
+impl<'b> Answerable<'b> {
+    /// Where its events stand in time, if it is known without their times, which are large beside statistics: where no other block has events between these, they
+    /// count up from its beginning.
+    fn counted(&self) -> Option<Orders<'b>> {
+        self.is_alone.then(|| Orders::Counted(self.block.range().0))
+    }
+
+    /// The same, read where that is not known. None where they are damaged and the block is to be skipped.
+    fn orders(&self) -> Result<Option<Orders<'b>>, ExecError> {
+        match self.counted() {
+            Some(counted) => Ok(Some(counted)),
+            None => Ok(self.block.times().map_err(ExecError::Source)?.map(Orders::Timed)),
+        }
+    }
+}
+
+/// Where the events of a block stand in time among all.
+#[derive(Clone, Copy)]
+enum Orders<'b> {
+    /// One behind the other from a place on.
+    Counted(Order),
+    /// Where their times say.
+    Timed(Times<'b>),
+}
+
+impl Orders<'_> {
+    fn order(&self, event: u32) -> Order {
+        match self {
+            Orders::Counted((instant, arrival)) => (*instant, arrival.saturating_add(event.into())),
+            Orders::Timed(times) => times.order(event as usize),
+        }
+    }
 }
 
 impl Groups<'_> {
@@ -47,7 +83,7 @@ impl Groups<'_> {
             return Ok(Some(of.block.len() as u64));
         }
         match of.statistics {
-            Some(statistics) => self.take_classes(events, pruner, of.block, statistics, control),
+            Some(statistics) => self.take_classes(events, pruner, of, statistics, control),
             None => Ok(None),
         }
     }
@@ -60,11 +96,12 @@ impl Groups<'_> {
         control: &Control,
     ) -> Result<bool, ExecError> {
         let (aggregates, names) = (&self.grouping().aggregates, &events.names);
-        let Some(mut all) = all_known(aggregates, names, of, None) else { return Ok(false) };
-        // Times are large beside statistics, and read only if they make a difference.
-        if self.need_orders(&all, of.block.range().0) {
-            let Some(times) = of.block.times().map_err(ExecError::Source)? else { return Ok(false) };
-            let Some(placed) = all_known(aggregates, names, of, Some(times)) else { return Ok(false) };
+        let counted = of.counted();
+        let Some(mut all) = all_known(aggregates, names, of, counted) else { return Ok(false) };
+        // Times are read only if they make a difference.
+        if counted.is_none() && self.need_orders(&all, of.block.range().0) {
+            let Some(orders) = of.orders()? else { return Ok(false) };
+            let Some(placed) = all_known(aggregates, names, of, Some(orders)) else { return Ok(false) };
             all = placed;
         }
         self.answer(0, &all, control)?;
@@ -104,7 +141,7 @@ impl Groups<'_> {
         &mut self,
         events: &Events,
         pruner: &mut Pruner,
-        block: &dyn Block,
+        of: Answerable<'_>,
         statistics: &Statistics<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
@@ -131,16 +168,16 @@ impl Groups<'_> {
         let grouping = self.grouping();
         let needs_orders = !grouping.keys.is_empty()
             || grouping.aggregates.iter().any(|aggregate| aggregate.function.depends_on_order());
-        let times = match needs_orders {
-            false => Times::default(),
-            true => match block.times().map_err(ExecError::Source)? {
-                Some(times) => times,
+        let orders = match needs_orders {
+            false => Orders::Counted((0, 0)),
+            true => match of.orders()? {
+                Some(orders) => orders,
                 None => return Ok(None),
             },
         };
         let mut hits = 0;
         for (class, tally) in passing {
-            let (count, order) = (u64::from(tally.count), times.order(tally.first as usize));
+            let (count, order) = (u64::from(tally.count), orders.order(tally.first));
             hits += count;
             if !class.is_known() {
                 // Values that are neither null nor undefined, which are counted and nothing else.
@@ -198,26 +235,26 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
     }
 }
 
-/// What is known of the aggregates' arguments in all events of a block, if that is all that the aggregates need of them. Without the times of the events it is enough
-/// where these make no difference.
+/// What is known of the aggregates' arguments in all events of a block, if that is all that the aggregates need of them. Where it is not known where events stand in
+/// time, it is enough where that makes no difference.
 fn all_known<'b>(
     aggregates: &[Aggregate],
     names: &[Box<str>],
     of: Answerable<'b>,
-    times: Option<Times<'b>>,
+    orders: Option<Orders<'b>>,
 ) -> Option<Vec<Known<'b>>> {
     let each = aggregates.iter().map(|aggregate| {
-        known(aggregate, names, of, times).filter(|known| aggregate.function.is_answered(known))
+        known(aggregate, names, of, orders).filter(|known| aggregate.function.is_answered(known))
     });
     each.collect()
 }
 
-/// What is known of an aggregate's argument in all events of a block, with their times or without.
+/// What is known of an aggregate's argument in all events of a block, with where they stand in time or without.
 fn known<'b>(
     aggregate: &Aggregate,
     names: &[Box<str>],
     of: Answerable<'b>,
-    times: Option<Times<'b>>,
+    orders: Option<Orders<'b>>,
 ) -> Option<Known<'b>> {
     let events = of.block.len() as u64;
     if let Some(counts) = counts_events(aggregate) {
@@ -232,15 +269,16 @@ fn known<'b>(
         Key::Present(facts) => facts.values?,
     };
     let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?;
-    let range_orders = values.range.zip(times).map(|((least, greatest), times)| {
-        (times.order(least.event as usize), times.order(greatest.event as usize))
-    });
+    let range_orders = values
+        .range
+        .zip(orders)
+        .map(|((least, greatest), orders)| (orders.order(least.event), orders.order(greatest.event)));
     Some(Known::Values {
         count,
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
-        each: Box::new(Distinct { key, events: statistics.events(), times: times.unwrap_or_default() }),
+        each: Box::new(Distinct { key, events: statistics.events(), orders: orders.unwrap_or(Orders::Counted((0, 0))) }),
         range_orders,
     })
 }
@@ -249,7 +287,7 @@ fn known<'b>(
 struct Distinct<'b> {
     key: Key<'b>,
     events: u32,
-    times: Times<'b>,
+    orders: Orders<'b>,
 }
 
 impl EachValue for Distinct<'_> {
@@ -264,7 +302,7 @@ impl EachValue for Distinct<'_> {
             if tally.count == 0 {
                 return;
             }
-            let order = self.times.order(tally.first as usize);
+            let order = self.orders.order(tally.first);
             match class {
                 Class::Missing => act(Value::Undefined, order),
                 Class::Known(Scalar::Bare, text) => act(value_of(text), order),

@@ -175,7 +175,7 @@ impl<'g, 'p> Intake<'g, 'p> {
         if let Some(pruner) = &mut worker.pruner
             && part.events.len() == count
         {
-            let of = Answerable { block, statistics: statistics.as_ref(), all_pass };
+            let of = Answerable { block, statistics: statistics.as_ref(), all_pass, is_alone };
             let answered =
                 with_groups(own, all, |groups| groups.take_statistics(run.events, pruner, of, control));
             if let Some(hits) = answered? {

@@ -7,6 +7,7 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 use tamias_json::Str;
 
 /// A regular expression.
@@ -18,6 +19,19 @@ pub(crate) struct Pattern {
     /// The pattern is nothing but this text, which needs no escapes in JSON.
     literal: Option<Box<Finder<'static>>>,
     anchored: Option<AnchoredText>,
+    /// Found when it is first asked for: many patterns never are.
+    needed: OnceLock<Needed>,
+}
+
+/// What strings need to match a pattern: tells where to look for them among many.
+#[derive(Clone, Debug)]
+pub(crate) enum Needed {
+    /// Nothing that is known: any string may match.
+    Nothing,
+    /// This text in their stored bytes.
+    Text(Box<Finder<'static>>),
+    /// One of some texts.
+    AnyOf(Box<Regex>),
 }
 
 /// A plain text, and where it has to stand.
@@ -57,7 +71,7 @@ impl Pattern {
         })?;
         let literal = if ci || whole { None } else { literal(&hir) };
         let anchored = if ci || whole { None } else { anchored(&hir) };
-        Ok(Pattern { source: source.to_owned(), ci, regex, literal, anchored })
+        Ok(Pattern { source: source.to_owned(), ci, regex, literal, anchored, needed: OnceLock::new() })
     }
 
     /// The pattern as a literal of the language.
@@ -104,6 +118,25 @@ impl Pattern {
             }
         }
         Vec::new()
+    }
+
+    /// What a string needs to match.
+    pub(crate) fn needed(&self) -> &Needed {
+        self.needed.get_or_init(|| match self.required().as_slice() {
+            [] => Needed::Nothing,
+            [text] => Needed::Text(Box::new(Finder::new(text).into_owned())),
+            texts => {
+                let texts =
+                    texts.iter().filter_map(|text| Some(regex::escape(std::str::from_utf8(text).ok()?)));
+                let any = Regex::new(&texts.collect::<Vec<_>>().join("|"));
+                any.map_or(Needed::Nothing, |any| Needed::AnyOf(Box::new(any)))
+            }
+        })
+    }
+
+    /// Whether it matches a string of these bytes, in which nothing is escaped.
+    pub(crate) fn is_match_unescaped(&self, text: &[u8]) -> bool {
+        self.regex.is_match(text)
     }
 
     pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {

@@ -278,7 +278,11 @@ fn known<'b>(
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
-        each: Box::new(Distinct { key, events: statistics.events(), orders: orders.unwrap_or(Orders::Counted((0, 0))) }),
+        each: Box::new(Distinct {
+            key,
+            events: statistics.events(),
+            orders: orders.unwrap_or(Orders::Counted((0, 0))),
+        }),
         range_orders,
     })
 }

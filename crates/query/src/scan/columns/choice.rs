@@ -296,8 +296,11 @@ impl Evaluator<'_> {
                 choose(self, &mask, &parts.0, &parts.1)
             }
             Expr::Coalesce(parts) if parts.len() <= PARTS_MAX => {
-                let mut parts = parts.iter().map(part).collect::<Option<Vec<Part>>>()?;
-                let mut chosen = parts.pop()?;
+                let (last, others) = parts.split_last()?;
+                let others =
+                    others.iter().map(|other| self.numbers_beside_null(other).or_else(|| part(other)));
+                let mut parts = others.collect::<Option<Vec<Part>>>()?;
+                let mut chosen = part(last)?;
                 while let Some(first) = parts.pop() {
                     let has_one = match &first {
                         Part::Undefined => vec![false; self.rows()],
@@ -337,6 +340,12 @@ impl Evaluator<'_> {
             }
             Reckoned::Decimals(decimals) => Part::Decimals(decimals),
         })
+    }
+
+    /// The numbers of a column that has null beside them, and nothing else.
+    fn numbers_beside_null(&self, expr: &Expr) -> Option<Part> {
+        let column = self.mixed(expr).filter(|column| column.others.are_null)?;
+        Some(Part::Column(Arc::new(PathColumn::of_numbers(column.numbers.clone(), self.rows()))))
     }
 
     fn part(&self, expr: &Expr) -> Option<Part> {

@@ -34,7 +34,7 @@ pub(super) struct Evaluator<'b> {
     /// The slots whose texts were searched without their columns.
     pub(super) searched: Vec<usize>,
     pub(super) times: Times<'b>,
-    control: &'b Control,
+    pub(super) control: &'b Control,
     /// Whether it makes no difference which event has what, so that values are taken as they are stored.
     pub(super) in_any_order: bool,
     /// The slots of paths of which nothing is asked but whether something stands there.
@@ -360,6 +360,9 @@ impl<'b> Evaluator<'b> {
             return Ok(mask);
         }
         if let Ok(Some(mask)) = self.test_texts(expr, within) {
+            return Ok(mask);
+        }
+        if let Some(mask) = self.test_two_texts(expr, within)? {
             return Ok(mask);
         }
         if let Some(mask) = self.test_said(expr, within)? {

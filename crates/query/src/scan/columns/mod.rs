@@ -35,6 +35,7 @@ mod standing;
 mod text_columns;
 mod texts;
 mod to_number;
+mod two_texts;
 mod unnest;
 mod whole;
 

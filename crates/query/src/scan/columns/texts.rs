@@ -6,11 +6,10 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Anchored, Expr, Like, LikeForm, holds};
+use crate::expr::{Anchored, Expr, Like, LikeForm, Needed, holds};
+use crate::interrupt::{Meter, STEP_UNITS};
 use crate::value::{Value, json};
-use foldhash::fast::RandomState;
 use memchr::memmem;
-use std::collections::HashMap;
 use tamias_json::Isa;
 use tamias_json::search::Needle;
 use tamias_shred::{Holds, TextPieces, Wanted, Within};
@@ -36,8 +35,8 @@ pub(super) enum Sought<'e> {
     AnyCase(Place, Vec<u8>),
     /// Those that compare so with a text.
     Ordered(Comparison, Vec<u8>),
-    /// What is looked at further if it has one of these in it.
-    Needed(Vec<memmem::Finder<'e>>),
+    /// What is looked at further if it has what a pattern needs.
+    Needed(&'e Needed),
 }
 
 /// Where a text stands in a string.
@@ -136,9 +135,6 @@ fn closed(part: &[u8]) -> &[u8] {
     part.strip_suffix(b"\"").unwrap_or(part)
 }
 
-/// Of more texts that patterns need one of, strings are not searched for each: what they begin with tells enough then.
-const NEEDED_MAX: usize = 4;
-
 /// More constants than these are looked up one by one.
 const CONSTANTS_MAX: usize = 16;
 
@@ -146,12 +142,6 @@ impl Sought<'_> {
     /// Strings with these bytes in them.
     pub(super) fn contains(bytes: &[u8]) -> Sought<'_> {
         Sought::Contains(Box::new(memmem::Finder::new(bytes)))
-    }
-
-    /// Strings of which some need one of these texts.
-    fn needed<'e>(texts: &[Box<[u8]>]) -> Option<Sought<'e>> {
-        let finders = texts.iter().map(|text| memmem::Finder::new(text).into_owned());
-        (1..=NEEDED_MAX).contains(&texts.len()).then(|| Sought::Needed(finders.collect()))
     }
 
     /// Strings that begin with a text.
@@ -204,7 +194,7 @@ impl Sought<'_> {
                 let sought = match pattern.anchored() {
                     None => match pattern.literal_bytes() {
                         Some(literal) => Sought::contains(literal),
-                        None => Sought::needed(&pattern.required())?,
+                        None => Sought::Needed(pattern.needed()),
                     },
                     Some(Anchored::Start(text)) => Sought::prefix(text)?,
                     Some(Anchored::End(text)) => Sought::suffix(text)?,
@@ -304,8 +294,12 @@ impl Sought<'_> {
             Sought::Core(core) | Sought::Folded(_, Some(core)) => {
                 dictionary.mark(marks, |bytes| core.first_in(isa, bytes));
             }
-            Sought::Needed(finders) => {
-                finders.iter().for_each(|finder| dictionary.mark(marks, |bytes| finder.find(bytes)));
+            Sought::Needed(Needed::Text(finder)) => dictionary.mark(marks, |bytes| finder.find(bytes)),
+            Sought::Needed(Needed::AnyOf(any)) => {
+                dictionary.mark(marks, |bytes| any.find(bytes).map(|found| found.start()));
+            }
+            Sought::Needed(Needed::Nothing) => {
+                dictionary.mark_each(marks, |text| text.first() == Some(&b'"'));
             }
             Sought::Foreign => dictionary.mark_unplain(marks),
             Sought::Folded(folded, None) => {
@@ -405,11 +399,8 @@ impl Sought<'_> {
                 let byte = exact(b"\x80");
                 Part { wanted: Wanted { has_others: true, ..byte.wanted }, ..byte }
             }
-            Sought::Needed(finders) => match finders.as_slice() {
-                [finder] => exact(finder.needle()),
-                _ => return None,
-            },
-            Sought::Ordered(..) => return None,
+            Sought::Needed(Needed::Text(finder)) => exact(finder.needle()),
+            Sought::Needed(Needed::Nothing | Needed::AnyOf(_)) | Sought::Ordered(..) => return None,
         };
         (1..=PART_BYTES_MAX).contains(&part.wanted.text.len()).then_some(part)
     }
@@ -436,6 +427,12 @@ impl Sought<'_> {
     fn is_told_by_marks(&self) -> bool {
         !matches!(self, Sought::Core(_) | Sought::Folded(_, Some(_)) | Sought::Needed(_))
     }
+}
+
+/// The text of a stored string in which nothing is escaped; none of another value.
+pub(super) fn unescaped(json: &[u8]) -> Option<&[u8]> {
+    let text = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    memchr::memchr(b'\\', text).is_none().then_some(text)
 }
 
 /// Whether a stored string begins with a text, ends with another, and has some in their order between.
@@ -469,9 +466,6 @@ fn of_rows(coded: &Coded, marks: Vec<bool>) -> Mask {
     }
 }
 
-/// Where the entries of two columns are one to so many rows, they are looked up in one another.
-const LOOKED_UP_SHARE: usize = 8;
-
 impl Evaluator<'_> {
     /// Of each row whether a condition on the strings of one column is true; none where it is another one, or rows had better be looked at one by one. Rows that are
     /// not `within` need not be told.
@@ -499,6 +493,7 @@ impl Evaluator<'_> {
         if let (Some(within), None) = (within, coded.codes()) {
             open.retain(|row| within.get(*row as usize) == Some(&true));
         }
+        self.match_unescaped(expr, &coded.dictionary, &mut open, &mut marks)?;
         // What is evaluated are the stored values.
         let Some(stored) = self.column(slot).and_then(|column| column.coded()) else { return Ok(None) };
         self.evaluate_open(expr, (slot, stored), &open, &mut marks)?;
@@ -514,49 +509,32 @@ impl Evaluator<'_> {
         negated: bool,
     ) -> Result<Mask, ExecError> {
         let mut marks = vec![false; coded.dictionary.len()];
-        let open = sought.tell(&coded.dictionary, &mut marks, negated);
+        let mut open = sought.tell(&coded.dictionary, &mut marks, negated);
+        self.match_unescaped(expr, &coded.dictionary, &mut open, &mut marks)?;
         self.evaluate_open(expr, (slot, coded), &open, &mut marks)?;
         Ok(of_rows(coded, marks))
     }
 
-    /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
-    /// spelled in several ways.
-    pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
-        let wants_equal = match op {
-            Comparison::Equal => true,
-            Comparison::NotEqual => false,
-            _ => return None,
-        };
-        // Where one side is no column, the texts of the other are not put together.
-        let (left, right) = (self.as_column(left)??, self.as_column(right)??);
-        let (left, right) = (left.texts()?, right.texts()?);
-        if !left.dictionary.has_one_spelling_each() || !right.dictionary.has_one_spelling_each() {
-            return None;
-        }
-        // To look a text up takes as long as to compare some.
-        let entries = left.dictionary.len() + right.dictionary.len();
-        if entries > self.rows() / LOOKED_UP_SHARE || !left.repeats() || !right.repeats() {
-            let passes = |row: usize| {
-                let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
-                !left.is_empty() && !right.is_empty() && (left == right) == wants_equal
-            };
-            return Some((0..self.rows()).map(passes).collect());
-        }
-        // Equal values have the same number in both; 0 is for what is missing, and equal to nothing.
-        let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
-        let [left, right] = [left, right].map(|coded| {
-            let entries = (0..coded.dictionary.len() as u32).map(|entry| coded.dictionary.get(entry));
-            let numbers: Vec<u32> = entries
-                .map(|text| {
-                    let next = known.len() as u32 + 1;
-                    if text.is_empty() { 0 } else { *known.entry(text).or_insert(next) }
-                })
-                .collect();
-            let number = move |code: &u32| numbers.get(*code as usize).copied().unwrap_or_default();
-            coded.codes().unwrap_or_default().iter().map(number)
+    /// Matches a pattern with the strings among the open ones in which nothing is escaped: the others stay open. The dictionary has what the pattern is matched with.
+    fn match_unescaped(
+        &self,
+        expr: &Expr,
+        dictionary: &Dictionary,
+        open: &mut Vec<u32>,
+        passes: &mut [bool],
+    ) -> Result<(), ExecError> {
+        let Expr::Match { pattern, .. } = expr else { return Ok(()) };
+        let mut meter = Meter::new(&self.control.interrupt);
+        let mut ends = Ok(());
+        open.retain(|entry| {
+            let Some(text) = unescaped(dictionary.get(*entry)).filter(|_| ends.is_ok()) else { return true };
+            ends = meter.charge(STEP_UNITS + text.len());
+            if let Some(passes) = passes.get_mut(*entry as usize) {
+                *passes = pattern.is_match_unescaped(text);
+            }
+            false
         });
-        let passes = |(left, right)| left != 0 && right != 0 && (left == right) == wants_equal;
-        Some(left.zip(right).map(passes).collect())
+        Ok(ends?)
     }
 
     /// Evaluates a condition for some entries. Those that are missing are evaluated once.

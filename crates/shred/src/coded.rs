@@ -34,15 +34,18 @@ impl GroupReader<'_> {
                 _ => return Ok(None),
             }
         }
+        // Those that no event has would be taken for values of the column.
+        let is_there = |leaf: &Option<Leaf>| leaf.is_none() || sites.iter().any(|site| site.leaf == *leaf);
+        let constants: Vec<_> = CONSTANTS.into_iter().filter(|(leaf, _)| is_there(leaf)).collect();
         let constant =
-            |leaf| CONSTANTS.iter().position(|(of, _)| *of == Some(leaf)).map(|place| place as u32);
-        let Some(strides) = self.strides(sites, &columns, CONSTANTS.len(), constant)? else {
+            |leaf| constants.iter().position(|(of, _)| *of == Some(leaf)).map(|place| place as u32);
+        let Some(strides) = self.strides(sites, &columns, constants.len(), constant)? else {
             return Ok(None);
         };
         let mut entries = Entries::default();
-        CONSTANTS.iter().for_each(|(_, text)| entries.push(&[text.as_bytes()]));
+        constants.iter().for_each(|(_, text)| entries.push(&[text.as_bytes()]));
         // Every code: the constants', of which the first stands for what is missing, then those of the columns.
-        let mut codes: Vec<u32> = (0..CONSTANTS.len() as u32).collect();
+        let mut codes: Vec<u32> = (0..constants.len() as u32).collect();
         for column in columns {
             match self.values_for(&strides, column)? {
                 ColumnValues::Simple(Values::Coded(coded)) => {

@@ -26,6 +26,28 @@ pub(super) struct SeveralKeys {
     few: Vec<u32>,
     /// For each row of a chunk its combination, by its place in that.
     places: Vec<u32>,
+    placed: Placed,
+}
+
+/// The groups of combinations of values, each at the place of its combination.
+#[derive(Default)]
+struct Placed {
+    /// How many values of each key there is room for.
+    rooms: Vec<usize>,
+    /// One more than the group; 0 where it is not known.
+    groups: Vec<u32>,
+}
+
+impl Placed {
+    /// The place of each row's combination, by the numbers of its values: key by key, which takes less than row by row.
+    fn places(&self, columns: &[Vec<u32>], rows: usize, places: &mut Vec<u32>) {
+        places.clear();
+        places.resize(rows, 0);
+        for (numbers, room) in columns.iter().zip(&self.rooms) {
+            let room = *room as u32;
+            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * room + number);
+        }
+    }
 }
 
 /// The values of a key.
@@ -43,8 +65,13 @@ struct KeyValues {
 
 const UNKNOWN: u32 = u32::MAX;
 
-/// Up to so many combinations have a place each: about as many as a chunk has rows.
+/// Up to so many combinations have a place each in a chunk: about as many as it has rows.
 const FEW: usize = 1 << 14;
+
+/// Up to so many have one from chunk to chunk, and no more than so many for each row of a chunk: what lies close together takes a step to find, and the places have to be
+/// cleared once.
+const PLACED_MAX: usize = 1 << 18;
+const PLACED_A_ROW: usize = 16;
 
 impl SeveralKeys {
     /// No groups yet; for each key there may be keys that outlive the query.
@@ -85,10 +112,63 @@ impl SeveralKeys {
             }
         }
         match self.combinations().filter(|combinations| *combinations <= FEW && is_sorted) {
+            _ if are_later && self.have_places(chunk.len()) => {
+                self.find_placed(&columns, chunk.len(), groups, meet);
+            }
             None => self.find_pairs(&columns, are_later, groups, meet),
             Some(combinations) => self.find_few(&columns, chunk.len(), combinations, groups, meet),
         }
         self.columns = columns;
+    }
+
+    /// Whether each combination of values has a place from chunk to chunk, of which the next one has so many rows. Where keys have outgrown their rooms, all groups
+    /// get new places, twice as many or more.
+    fn have_places(&mut self, rows: usize) -> bool {
+        let rooms = &self.placed.rooms;
+        let lengths = || self.keys.iter().map(|key| key.values.len());
+        if rooms.len() == self.keys.len() && lengths().zip(rooms).all(|(length, room)| length <= *room) {
+            return true;
+        }
+        let rooms: Vec<usize> = lengths().map(usize::next_power_of_two).collect();
+        let size = rooms.iter().try_fold(1usize, |size, room| size.checked_mul(*room));
+        let Some(size) = size.filter(|size| *size <= PLACED_MAX.min(PLACED_A_ROW * rows)) else {
+            self.placed = Placed::default();
+            return false;
+        };
+        let mut groups = vec![0; size];
+        for group in 0..self.len() as u32 {
+            let (mut place, mut of_keys) = (0, rooms.iter());
+            self.each_key(group, &mut |_, number| {
+                place = place * of_keys.next().copied().unwrap_or_default() + number as usize;
+            });
+            if let Some(at) = groups.get_mut(place) {
+                *at = group + 1;
+            }
+        }
+        self.placed = Placed { rooms, groups };
+        true
+    }
+
+    /// The group of each row of a chunk, whose rows are later than the first of every group, where combinations have places from chunk to chunk.
+    fn find_placed(
+        &mut self,
+        columns: &[Vec<u32>],
+        rows: usize,
+        groups: &mut Vec<u32>,
+        mut meet: impl FnMut(&SeveralKeys, usize, Found),
+    ) {
+        let (mut placed, mut places) = (std::mem::take(&mut self.placed), std::mem::take(&mut self.places));
+        placed.places(columns, rows, &mut places);
+        for (row, place) in places.iter().enumerate() {
+            let Some(known) = placed.groups.get_mut(*place as usize) else { continue };
+            if *known == 0 {
+                let found = self.find_numbers(columns.iter().filter_map(|numbers| numbers.get(row)).copied());
+                *known = found.number().saturating_add(1);
+                meet(self, row, found);
+            }
+            groups.push(known.saturating_sub(1));
+        }
+        (self.placed, self.places) = (placed, places);
     }
 
     /// The same where so few combinations of values may be that each has a place.
@@ -300,6 +380,7 @@ impl SeveralKeys {
 
     /// Forgets how groups are found: their values are all that is asked for from now on.
     pub(super) fn close(&mut self) {
+        self.placed = Placed::default();
         self.pairs.iter_mut().for_each(Pairs::close);
         self.keys.iter_mut().for_each(|key| key.values.close());
     }
@@ -312,7 +393,8 @@ impl SeveralKeys {
 
     /// What it holds, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.pairs.iter().map(Pairs::bytes).sum::<usize>()
+        size_of_val(self.placed.groups.as_slice())
+            + self.pairs.iter().map(Pairs::bytes).sum::<usize>()
             + self.keys.iter().map(|key| key.values.bytes()).sum::<usize>()
     }
 }

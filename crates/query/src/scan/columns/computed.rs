@@ -1,6 +1,7 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
 use super::found::Passing;
+use super::whole::at_places;
 use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
@@ -82,6 +83,40 @@ impl Texts {
     }
 }
 
+/// The numbers of so many rows, by the entry of each, of those of so many entries.
+fn at_codes(
+    of_entries: &Mantissas,
+    entries: usize,
+    codes: impl Iterator<Item = u32>,
+    count: usize,
+) -> Mantissas {
+    // Where the number of each entry stands, and behind all where it has none.
+    let nowhere = of_entries.values.len() as u32;
+    let mut place_of = vec![nowhere; entries];
+    match &of_entries.rows {
+        None => (0..).zip(&mut place_of).for_each(|(place, of)| *of = place),
+        Some(rows) => {
+            for (place, entry) in (0..).zip(rows) {
+                if let Some(of) = place_of.get_mut(*entry as usize) {
+                    *of = place;
+                }
+            }
+        }
+    }
+    // Written always, and kept where the row has a number: a branch could not be foretold.
+    let (mut places, mut rows, mut found) = (vec![0; count], vec![0; count], 0);
+    for (row, code) in (0..).zip(codes) {
+        let place = place_of.get(code as usize).copied().unwrap_or(nowhere);
+        if let (Some(places), Some(rows)) = (places.get_mut(found), rows.get_mut(found)) {
+            (*places, *rows) = (place, row);
+        }
+        found += usize::from(place != nowhere);
+    }
+    places.truncate(found);
+    rows.truncate(found);
+    at_places(of_entries, &places, (found != count).then_some(rows))
+}
+
 /// The numbers among values.
 #[derive(Default)]
 pub(super) struct FewNumbers {
@@ -119,26 +154,13 @@ impl FewNumbers {
                 return None;
             }
         }
-        made.of_rows(rows.places().map(|row| coded.code(row as usize))).into_mantissas()
-    }
-
-    /// The numbers of rows by their entries, each of which was added.
-    fn of_rows(&self, codes: impl Iterator<Item = u32>) -> FewNumbers {
-        let mut places = vec![0usize; self.len as usize];
-        for (nth, few) in (1..).zip(&self.few) {
-            if let Some(place) = places.get_mut(few.at as usize) {
-                *place = nth;
-            }
-        }
-        let mut rows = FewNumbers::default();
-        for (at, code) in (0..).zip(codes) {
-            rows.len += 1;
-            let place = places.get(code as usize).and_then(|place| place.checked_sub(1));
-            if let Some(few) = place.and_then(|place| self.few.get(place)) {
-                rows.few.push(FewDigits { at, ..*few });
-            }
-        }
-        rows
+        let of_entries = made.into_mantissas()?;
+        Some(Arc::new(at_codes(
+            &of_entries,
+            dictionary.len(),
+            rows.places().map(|row| coded.code(row as usize)),
+            rows.len(),
+        )))
     }
 
     /// The numbers in one scale; none where one would have too many digits, or there is something else to be told.

@@ -175,7 +175,7 @@ fn places_of(
 }
 
 /// The numbers at some places, each of which there is, for rows.
-fn at_places(numbers: &Mantissas, places: &[u32], rows: Option<Vec<u32>>) -> Mantissas {
+pub(super) fn at_places(numbers: &Mantissas, places: &[u32], rows: Option<Vec<u32>>) -> Mantissas {
     let value = |place: &u32| numbers.values.get(*place as usize).copied().unwrap_or_default();
     let spelled = match &numbers.spelled {
         Digits::Each(digits) => {

@@ -34,8 +34,8 @@ pub(crate) struct Watch {
     /// Keys that events have, to suggest one.
     names: Mutex<BTreeSet<String>>,
     blocks_named: AtomicUsize,
-    /// How many groups of the answer were looked at.
-    groups_looked_at: AtomicUsize,
+    /// How many groups of the answer are still to be looked at.
+    groups_to_look_at: AtomicUsize,
 }
 
 /// HEURISTIC: a name that is meant is among the keys of the first blocks.
@@ -72,6 +72,9 @@ impl Watch {
             found = collected.found;
         }
         let watched: Vec<Watched> = found.into_iter().map(Watched::new).collect();
+        let is_of_aggregate =
+            |watched: &Watched| matches!(watched.sought, Sought::Ranked { by: Ranks::Aggregate { .. }, .. });
+        let groups_to_look_at = if watched.iter().any(is_of_aggregate) { ROWS_LOOKED_AT } else { 0 };
         Watch {
             // Hyphens matter only where a key is not found.
             open: AtomicUsize::new(
@@ -82,7 +85,7 @@ impl Watch {
             tells_levels: AtomicBool::new(false),
             names: Mutex::default(),
             blocks_named: AtomicUsize::new(0),
-            groups_looked_at: AtomicUsize::new(0),
+            groups_to_look_at: AtomicUsize::new(groups_to_look_at),
         }
     }
 
@@ -252,7 +255,7 @@ impl Watch {
 
     /// Whether there is more to be learnt of the values of aggregates for groups.
     pub(crate) fn looks_at_answers(&self) -> bool {
-        self.groups_looked_at.load(Relaxed) < ROWS_LOOKED_AT
+        self.groups_to_look_at.load(Relaxed) > 0
     }
 
     /// Looks at the values of all aggregates for a group, if it is one of the first.
@@ -260,7 +263,8 @@ impl Watch {
         if !self.looks_at_answers() {
             return;
         }
-        self.groups_looked_at.fetch_add(1, Relaxed);
+        // Of several threads one may have looked at the last.
+        _ = self.groups_to_look_at.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
         for watched in &self.watched {
             if let Sought::Ranked { by: Ranks::Aggregate { number: aggregate, .. }, .. } = &watched.sought
                 && values.get(*aggregate).is_some_and(|value| number_in_text(value).is_some())

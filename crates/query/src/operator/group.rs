@@ -298,7 +298,7 @@ impl<'p> Groups<'p> {
         keys.is_empty() && self.states.are_settled(wanted)
     }
 
-    /// The rows of the groups, in their order: made as they are asked for, unless they are to be sorted, or cut to a limit.
+    /// The rows of the groups, in their order: made as they are asked for, unless they are to be sorted, or all of them are looked at though few are wanted.
     pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Finished, ExecError> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
         self.tables.close();
@@ -311,8 +311,9 @@ impl<'p> Groups<'p> {
         let Groups { grouping, groups, states, tables, holding, .. } = self;
         let closed = ClosedGroups { groups, order, states, tables, holding };
         let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
-        if grouping.sort.is_empty() && plan.limit.is_none() && !gives_rows {
-            return Ok(Finished::Made(Box::new(GroupRows::new(closed, plan.columns.len()))));
+        let may_stop = plan.limit.is_none() || !control.watch.looks_at_answers();
+        if grouping.sort.is_empty() && may_stop && !gives_rows {
+            return Ok(Finished::Made(Box::new(GroupRows::new(closed, plan))));
         }
         closed.sort(grouping, plan, control).map(Finished::Sorted)
     }

@@ -118,12 +118,16 @@ pub(crate) struct GroupRows {
     groups: ClosedGroups,
     /// How many groups have had their rows.
     done: usize,
+    /// How many rows are still wanted.
+    left: u64,
     page: Columns,
 }
 
 impl GroupRows {
-    pub(super) fn new(groups: ClosedGroups, width: usize) -> GroupRows {
-        GroupRows { groups, done: 0, page: Columns::of_values(width) }
+    /// The rows of these groups, as many as a plan wants.
+    pub(super) fn new(groups: ClosedGroups, plan: &Plan) -> GroupRows {
+        let left = plan.limit.unwrap_or(u64::MAX);
+        GroupRows { groups, done: 0, left, page: Columns::of_values(plan.columns.len()) }
     }
 
     /// Makes the next rows: how many; none at the end.
@@ -140,7 +144,7 @@ impl GroupRows {
     }
 
     fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
-        let GroupRows { groups: all, done, page } = self;
+        let GroupRows { groups: all, done, left, page } = self;
         page.clear();
         let mut meter = Meter::new(&control.interrupt);
         let ClosedGroups { groups, order, states, tables, .. } = all;
@@ -149,6 +153,7 @@ impl GroupRows {
         let mut ahead = Vec::with_capacity(TOGETHER);
         let mut are_ahead = *done;
         while !page.is_full()
+            && (page.len() as u64) < *left
             && let Some(number) = number_of(order.as_deref(), *done)
             && let Some(group) = groups.get(number as usize)
         {
@@ -208,6 +213,7 @@ impl GroupRows {
                 page.push(column, row, &value, &[]);
             })?;
         }
+        *left -= page.len() as u64;
         control.profile.held.fetch_add(page.len() as u64, Relaxed);
         if page.len() == 0 {
             all.tell_too_long(control);

@@ -123,3 +123,92 @@ fn patterns_beyond_ascii_match_in_any_case() {
         agree(&memory, &format!("select n from stream where HasText('{text}') ci"));
     }
 }
+
+/// Names that hardly repeat, beside texts that have them in them; some are escaped, absent or no strings.
+fn names() -> Memory {
+    let event = |n: u64| {
+        let mixed = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+        let name = match n % 23 {
+            3 => format!("Zür\\\"ich-{mixed}"),
+            5 => format!("sch\u{f6}n-b{mixed:x}"),
+            7 => "\\ud800-b7".to_owned(),
+            11 => format!("tab\\t{mixed}"),
+            _ => format!("pod-{mixed:x}-b{}", mixed % 16),
+        };
+        let has = match n % 29 {
+            4 => "17".to_owned(),
+            9 => "null".to_owned(),
+            13 => format!("[\"{name}\"]"),
+            17 => "\"\"".to_owned(),
+            _ => format!("\"{name}\""),
+        };
+        let uri = match n % 4 {
+            0 => format!("/api/{name}"),
+            1 => format!("{name}/log?b={mixed}"),
+            2 => format!("/x/{name}/{}", n % 10),
+            _ => format!("/none/{mixed}"),
+        };
+        let member = if n.is_multiple_of(31) { String::new() } else { format!(r#""name":{has},"#) };
+        let document =
+            format!(r#"{{{member}"uri":"{uri}","few":"{}"}}"#, ["b1", "pod-b2", "\\n"][(n % 3) as usize]);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..2400).map(event).collect();
+    Memory::blocks(&[&[&events[..1400]], &[&events[1400..]]])
+}
+
+#[test]
+fn patterns_are_matched_with_texts_that_hardly_repeat() {
+    let memory = names();
+    for pattern in [
+        "/-b[0-9]/",
+        "/-b[0-9]$/",
+        "/^pod-[a-f]/",
+        "/[0-9]{9}/",
+        "/(sch|Z).*n?-b/",
+        "/\\t[0-9]/",
+        "/\"ich/",
+        "/./",
+        "/x*/",
+        "/^$/",
+        "/b1|b7|pod-0|pod-1|pod-2|17/",
+        "/\\x{fffd}/",
+        "/POD-.*-B3/",
+    ] {
+        for query in [
+            format!("select count(*), min(name), max(uri) from stream where match(name, {pattern})"),
+            format!("select count(*) from stream where not match(name, {pattern}) and match(uri, {pattern})"),
+            format!(
+                "select uri from stream where match(name, {pattern}) ci or match(few, {pattern}) limit 40"
+            ),
+            format!("select count(*) from stream where match(Substring(name, 4), {pattern}) group by few"),
+            format!("select count(*) from stream group by match(name, {pattern}), match(few, {pattern})"),
+            format!(
+                "select count(*) from stream where Length(uri) > 24 and match(Concat(few, name), {pattern})"
+            ),
+        ] {
+            agree(&memory, &query);
+        }
+    }
+}
+
+#[test]
+fn texts_of_two_columns_are_told_from_their_bytes() {
+    let memory = names();
+    for function in ["StartsWith", "EndsWith", "Contains"] {
+        for query in [
+            format!("select count(*), first(uri), last(uri) from stream where {function}(uri, name)"),
+            format!("select count(*) from stream where not {function}(uri, name)"),
+            format!("select count(*) from stream where {function}(name, few) or {function}(uri, few)"),
+            format!("select count(*) from stream where {function}(uri, name) ci and few <> 'b1'"),
+            format!("select count(*) from stream where few = 'b1' and {function}(uri, name)"),
+            format!("select count(*) from stream group by {function}(uri, name), {function}(name, few)"),
+        ] {
+            agree(&memory, &query);
+        }
+    }
+    agree(
+        &memory,
+        "select count(*) as n from stream group by Replace(uri, name, '*') as r order by n desc, r limit 9",
+    );
+}

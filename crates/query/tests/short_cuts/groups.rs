@@ -1,0 +1,106 @@
+//! Groups: in the order of their first events, whatever is known of these; cut to a limit; by several keys.
+
+use crate::agree::agree;
+use crate::memory::{Event, Memory};
+
+/// Blocks of a few values whose greatest and least come again, spelled in several ways: each by itself in time, or together.
+fn equal_ends(are_apart: bool) -> Memory {
+    let event = |n: u64| {
+        let end = [["9", "1", "9.0"], ["9.00", "1.0", "5"], ["1.00", "9.0", "1"]][(n / 3 % 3) as usize]
+            [(n % 3) as usize];
+        let key = ["a", "A", "b"][(n * 5 % 3) as usize];
+        let instant = if are_apart { n } else { n % 3 * 100 + n / 3 };
+        Event { instant, arrival: n, document: format!(r#"{{"end":{end},"key":"{key}"}}"#) }
+    };
+    let mut events: Vec<Event> = (0..30).map(event).collect();
+    events.sort_by_key(|event| (event.instant, event.arrival));
+    let blocks: Vec<&[Event]> = events.chunks(3).collect();
+    match are_apart {
+        true => Memory::blocks(&blocks.chunks(1).collect::<Vec<_>>()),
+        false => {
+            let halves: [Vec<Event>; 2] =
+                [0, 1].map(|half| events.iter().filter(|event| event.arrival % 2 == half).cloned().collect());
+            Memory::blocks(&[&[halves[0].as_slice(), halves[1].as_slice()]])
+        }
+    }
+}
+
+#[test]
+fn of_equal_ends_of_blocks_the_first_counts_though_times_are_not_read() {
+    for are_apart in [true, false] {
+        let memory = equal_ends(are_apart);
+        for query in [
+            "select min(end), max(end) from stream",
+            "select min(end), max(end), first(end) from stream where key is not null",
+            "select count(*), min(key) from stream group by key ci",
+            "select count(*) from stream group by end",
+            "select count(*), first(key), last(key) from stream group by key ci",
+            "select max(end) from stream where end = 9",
+        ] {
+            agree(&memory, query);
+        }
+    }
+}
+
+/// Many groups in ten blocks.
+fn many() -> Memory {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(
+            r#"{{"Id":"id-{:06}","N":{n},"Level":"{}","Half":{}.5,"Block":{}}}"#,
+            n % 700,
+            if n.is_multiple_of(3) { "Error" } else { "Information" },
+            n / 2,
+            n / 100,
+        ),
+    };
+    let events: Vec<Event> = (0..1000).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(100).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    Memory::blocks(&groups)
+}
+
+#[test]
+fn groups_are_cut_to_a_limit_without_the_others() {
+    let memory = many();
+    for query in [
+        "select count(*), max(Half) from stream group by Id limit 3",
+        "select count(*) from stream group by Id, Level limit 7",
+        "select count(*) as n, min(Id) from stream group by Level, Block having n > 10 limit 4",
+        "select count(*) from stream group by Id limit 0",
+        "select min(Id), max(Level) from stream group by Block limit 2",
+        "select sum(N) + 1 as s from stream group by Block, Half limit 300",
+        "select count(*) from stream group by Level, Block, N % 7 limit 2000",
+    ] {
+        agree(&memory, query);
+    }
+}
+
+#[test]
+fn pairs_of_keys_that_become_more_from_block_to_block_keep_their_groups() {
+    let event = |n: u64| Event {
+        instant: n / 2,
+        arrival: n,
+        document: format!(
+            r#"{{"a":"a{}","b":{},"c":{},"v":{n}}}"#,
+            n * n % (n / 40 + 2),
+            n % (n / 150 + 1),
+            if n.is_multiple_of(11) { "null" } else { "1.50" },
+        ),
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(400).collect();
+    let apart: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    for memory in [Memory::blocks(&apart), Memory::blocks(&[blocks.as_slice()])] {
+        for query in [
+            "select count(*), sum(v) from stream group by a, b",
+            "select count(*), first(v), sum(c) from stream group by a, b, c",
+            "select sum(Coalesce(c, 0)), count(c), sum(Coalesce(c, b, 7)) from stream group by b, c",
+            "select count(*) from stream where v > 700 group by b, a",
+            "select max(v) as m from stream group by a, b order by m desc limit 5",
+        ] {
+            agree(&memory, query);
+        }
+    }
+}

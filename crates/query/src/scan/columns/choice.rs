@@ -296,8 +296,10 @@ impl Evaluator<'_> {
                 choose(self, &mask, &parts.0, &parts.1)
             }
             Expr::Coalesce(parts) if parts.len() <= PARTS_MAX => {
-                let mut parts = parts.iter().map(part).collect::<Option<Vec<Part>>>()?;
-                let mut chosen = parts.pop()?;
+                let (last, others) = parts.split_last()?;
+                let mut chosen = part(last)?;
+                let numbers_or = |of| self.numbers_beside_null(of).map_or_else(|| part(of), Some);
+                let mut parts = others.iter().map(numbers_or).collect::<Option<Vec<Part>>>()?;
                 while let Some(first) = parts.pop() {
                     let has_one = match &first {
                         Part::Undefined => vec![false; self.rows()],
@@ -311,6 +313,12 @@ impl Evaluator<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The numbers of a path that has nothing else, or null, in other rows, as `Coalesce` takes them of all its values but the last.
+    fn numbers_beside_null(&self, expr: &Expr) -> Option<Part> {
+        let column = self.mixed(expr).filter(|column| column.others.are_null)?;
+        Some(Part::Column(Arc::new(PathColumn::of_numbers(column.numbers.clone(), self.rows()))))
     }
 
     fn number_part(&self, expr: &Expr) -> Option<Part> {

@@ -37,6 +37,7 @@ mod texts;
 mod to_number;
 mod unnest;
 mod whole;
+mod wide;
 
 pub(crate) use compile::ColumnPlan;
 pub(super) use compile::spelled;

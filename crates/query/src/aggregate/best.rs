@@ -126,15 +126,22 @@ impl Bests {
             Value::Number(Number::Decimal(decimal)) => value::estimate_of(*decimal),
             _ => f64::NAN,
         };
-        self.set_best(group, Best::Nothing, order);
         let before = vec_bytes(&self.others);
         self.other_bytes += value.weight();
-        let place = self.free.pop().unwrap_or(self.others.len() as u32);
+        // A value takes the place of the one before.
+        let own = match self.best.get(group as usize) {
+            Some(Best::Other { place, .. }) => Some(*place),
+            None | Some(Best::Nothing | Best::Number { .. }) => None,
+        };
+        let place = own.or_else(|| self.free.pop()).unwrap_or(self.others.len() as u32);
         match self.others.get_mut(place as usize) {
-            Some(other) => *other = value,
+            Some(other) => {
+                let before = std::mem::replace(other, value);
+                self.other_bytes = self.other_bytes.saturating_sub(before.weight());
+            }
             None => self.others.push(value),
         }
-        self.set_best(group, Best::Other { place, estimate }, order);
+        self.put(group, Best::Other { place, estimate }, order);
         let grown = self.other_bytes.saturating_sub(self.told_bytes);
         self.told_bytes += grown;
         vec_bytes(&self.others) - before + grown
@@ -159,14 +166,17 @@ impl Bests {
     }
 
     fn set_best(&mut self, group: u32, value: Best, order: Order) {
-        if let Some(best) = self.best.get_mut(group as usize)
-            && let Best::Other { place, .. } = std::mem::replace(best, value)
-        {
+        if let Some(Best::Other { place, .. }) = self.put(group, value, order) {
             self.set_free(place);
         }
+    }
+
+    /// Puts a value in the place of that of a group.
+    fn put(&mut self, group: u32, value: Best, order: Order) -> Option<Best> {
         if let Some(place) = self.orders.get_mut(group as usize) {
             *place = order;
         }
+        self.best.get_mut(group as usize).map(|best| std::mem::replace(best, value))
     }
 
     /// No group has what is at a place among the others any more.

@@ -5,10 +5,13 @@ mod column;
 mod decimals;
 mod fractions;
 mod long;
+mod magnitudes;
 mod orders;
 mod quotient;
+mod quotients;
 mod stored;
 mod units;
+mod wide;
 
 use cell::{cell, own, within};
 
@@ -21,7 +24,9 @@ pub(crate) use stored::StoredNumbers;
 pub(crate) use long::{product, quotient};
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
+pub(crate) use quotients::{Quotients, Terms};
 pub(crate) use units::Units;
+pub(crate) use wide::Wide;
 
 use crate::dictionary::Dictionary;
 pub(crate) use crate::stored::Order;

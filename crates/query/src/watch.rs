@@ -43,7 +43,7 @@ const BLOCKS_NAMED: usize = 16;
 /// Most names that are remembered.
 const NAMES_MAX: usize = 10_000;
 /// HEURISTIC: so many rows of an answer show whether its values are numbers in text.
-const ROWS_LOOKED_AT: usize = 64;
+pub(crate) const ROWS_LOOKED_AT: usize = 64;
 /// CLEF has these with events that tell no level.
 const CLEF_KEYS: [&str; 3] = ["@m", "@mt", "@i"];
 

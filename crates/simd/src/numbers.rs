@@ -184,6 +184,45 @@ pub fn told<A: Copy + Default>(numbers: &[i64], tell: impl Fn(i64) -> A) -> Vec<
     all
 }
 
+/// What comes of each number and the other one at its place, as [`told`] has it of single ones.
+///
+/// ```
+/// assert_eq!(tamias_simd::numbers::of_both(&[3, 8], &[5, 1], |one, other| one - other), [-2, 7]);
+/// ```
+pub fn of_both<A: Copy + Default>(ones: &[i64], others: &[i64], of: impl Fn(i64, i64) -> A) -> Vec<A> {
+    struct Both<'n, A, F>(&'n [i64], &'n [i64], &'n mut [A], F);
+    impl<A, F: Fn(i64, i64) -> A> Task for Both<'_, A, F> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Both(ones, others, all, of) = self;
+            all.iter_mut().zip(ones.iter().zip(others)).for_each(|(to, (one, other))| *to = of(*one, *other));
+        }
+    }
+    let mut all = vec![A::default(); ones.len().min(others.len())];
+    Isa::best().run(Both(ones, others, &mut all, of));
+    all
+}
+
+/// Whether one of the numbers is zero.
+///
+/// ```
+/// assert!(tamias_simd::numbers::has_zero(&[3, 0]) && !tamias_simd::numbers::has_zero(&[-1]));
+/// ```
+pub fn has_zero(numbers: &[i64]) -> bool {
+    struct HasZero<'n>(&'n [i64]);
+    impl Task for HasZero<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) -> bool {
+            self.0.iter().fold(false, |has, number| has | (*number == 0))
+        }
+    }
+    Isa::best().run(HasZero(numbers))
+}
+
 /// What an odd number is to be multiplied with, modulo 2^32, so that 1 comes of it.
 const fn inverse(odd: u32) -> u32 {
     // Each step doubles the bits that are right, and three of the number itself are.

@@ -28,6 +28,9 @@ pub trait Vector: Copy {
     /// Whether [`compare_several`](Vector::compare_several) is quicker than one [`Whole::compare`] after the other.
     const COMPARES_SEVERAL: bool = false;
 
+    /// Whether whole numbers of 64 bits become binary ones by an instruction of its own.
+    const CONVERTS_LONG: bool = false;
+
     /// Sorts the bytes of a vector.
     #[inline(always)]
     fn classify(self, bytes: &[u8; VECTOR]) -> Masks {

@@ -39,8 +39,8 @@ enum Best {
     Nothing,
     /// A number as a column has it, and with how many digits behind the point it is spelled.
     Number { mantissa: i64, scale: u8, digits: u8 },
-    /// The place of another value.
-    Other(u32),
+    /// The place of another value, and a binary number near to it; not a number where it is none, or that is not told.
+    Other { place: u32, estimate: f64 },
 }
 
 /// The values of all groups.
@@ -76,7 +76,7 @@ impl Bests {
                 let power = WHOLE_POWERS.get(usize::from(scale.saturating_sub(digits)));
                 Held::Few(mantissa / power.copied().unwrap_or(1), digits.into())
             }
-            Best::Other(place) => {
+            Best::Other { place, .. } => {
                 Held::Value(self.others.get(place as usize).map_or(Value::Undefined, Value::reborrow))
             }
         };
@@ -91,7 +91,18 @@ impl Bests {
             Best::Number { mantissa, scale, .. } => {
                 Some(compare_few((*mantissa, (*scale).into()), (number, of.into())))
             }
-            Best::Nothing | Best::Other(_) => None,
+            Best::Nothing | Best::Other { .. } => None,
+        }
+    }
+
+    /// A binary number near to the number that a group has, as [`Accumulators::estimate`](super::state::Accumulators::estimate) has it; not a number where it has
+    /// another value.
+    #[inline]
+    pub(super) fn estimate(&self, group: u32) -> f64 {
+        match self.best.get(group as usize) {
+            None | Some(Best::Nothing) => f64::NEG_INFINITY,
+            Some(Best::Number { mantissa, scale, .. }) => value::estimate(*mantissa, (*scale).into()),
+            Some(Best::Other { estimate, .. }) => *estimate,
         }
     }
 
@@ -111,15 +122,26 @@ impl Bests {
             }
             Held::Value(value) => value.into_static(),
         };
-        self.set_best(group, Best::Nothing, order);
+        let estimate = match &value {
+            Value::Number(Number::Decimal(decimal)) => value::estimate_of(*decimal),
+            _ => f64::NAN,
+        };
         let before = vec_bytes(&self.others);
         self.other_bytes += value.weight();
-        let place = self.free.pop().unwrap_or(self.others.len() as u32);
+        // A value takes the place of the one before.
+        let own = match self.best.get(group as usize) {
+            Some(Best::Other { place, .. }) => Some(*place),
+            None | Some(Best::Nothing | Best::Number { .. }) => None,
+        };
+        let place = own.or_else(|| self.free.pop()).unwrap_or(self.others.len() as u32);
         match self.others.get_mut(place as usize) {
-            Some(other) => *other = value,
+            Some(other) => {
+                let before = std::mem::replace(other, value);
+                self.other_bytes = self.other_bytes.saturating_sub(before.weight());
+            }
             None => self.others.push(value),
         }
-        self.set_best(group, Best::Other(place), order);
+        self.put(group, Best::Other { place, estimate }, order);
         let grown = self.other_bytes.saturating_sub(self.told_bytes);
         self.told_bytes += grown;
         vec_bytes(&self.others) - before + grown
@@ -128,7 +150,7 @@ impl Bests {
     /// Takes the value of a group out, if it has one.
     pub(super) fn take(&mut self, group: u32) -> Option<(Held<'static>, Order)> {
         let (held, order) = match self.best.get(group as usize)? {
-            Best::Other(place) => {
+            Best::Other { place, .. } => {
                 let other = self.others.get_mut(*place as usize)?;
                 let value = std::mem::replace(other, Value::Undefined);
                 self.other_bytes = self.other_bytes.saturating_sub(value.weight());
@@ -144,14 +166,17 @@ impl Bests {
     }
 
     fn set_best(&mut self, group: u32, value: Best, order: Order) {
-        if let Some(best) = self.best.get_mut(group as usize)
-            && let Best::Other(place) = std::mem::replace(best, value)
-        {
+        if let Some(Best::Other { place, .. }) = self.put(group, value, order) {
             self.set_free(place);
         }
+    }
+
+    /// Puts a value in the place of that of a group.
+    fn put(&mut self, group: u32, value: Best, order: Order) -> Option<Best> {
         if let Some(place) = self.orders.get_mut(group as usize) {
             *place = order;
         }
+        self.best.get_mut(group as usize).map(|best| std::mem::replace(best, value))
     }
 
     /// No group has what is at a place among the others any more.

@@ -1,6 +1,6 @@
 //! Sums that never round before the end, so that the order of the events does not matter.
 
-use crate::value::{Long, Number, TooLarge, WHOLE_POWERS};
+use crate::value::{BINARY_POWERS, Long, Number, TooLarge, WHOLE_POWERS};
 use rust_decimal::Decimal;
 
 /// A sum of numbers.
@@ -167,6 +167,12 @@ impl ExactSum {
     pub(super) fn mean(&self, count: u64) -> Option<Number<'static>> {
         let short = self.significand().and_then(|(sum, scale)| short_mean(count, sum, scale));
         short.or_else(|| mean(count, &self.long()))
+    }
+
+    /// A binary number near to the sum, where that is easily told: the sum, the power of ten and the quotient are off by 2^-53 each at most.
+    pub(super) fn estimate(&self) -> Option<f64> {
+        let power = BINARY_POWERS.get(self.first_scale as usize)?;
+        self.others.is_none().then(|| self.first as f64 / power)
     }
 
     /// The sum, to be shown.

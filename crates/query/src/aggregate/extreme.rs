@@ -197,6 +197,26 @@ impl<const LEAST: bool> Extremes<LEAST> {
         of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
     }
 
+    /// Takes in computed numbers of many groups, of each of which a chunk has few: those are made that may be better than the best of their group, by their estimates.
+    fn take_decimals_of_many(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
+        let mut grown = 0;
+        for (place, (row, estimate)) in decimals.rows().zip(Self::estimates(decimals)).enumerate() {
+            let group = groups.of(row);
+            let known = self.best.estimate(group);
+            let known = if LEAST && known > f64::NEG_INFINITY { -known } else { known };
+            if estimate < known - known.abs() * ESTIMATE_ERROR {
+                continue;
+            }
+            let Some(decimal) = decimals.values.decimal(place) else { continue };
+            let value = Held::Value(Value::Number(Number::Decimal(decimal)));
+            grown += match estimate > known + known.abs() * ESTIMATE_ERROR {
+                true => self.best.set(group, value, chunk.order(row)),
+                false => self.take(group, value, chunk.order(row)),
+            };
+        }
+        grown
+    }
+
     /// An estimate of each number, the greater the better.
     fn estimates(of: &Decimals) -> Vec<f64> {
         let mut estimates = of.values.estimates();
@@ -317,10 +337,16 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         {
             return match &decimals.values {
                 DecimalValues::Stored(stored) => self.take_stored(groups, decimals, stored, chunk),
-                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
-                    self.take_decimals(groups, decimals, chunk)
-                }
+                DecimalValues::Decimals(_)
+                | DecimalValues::Quotients(_)
+                | DecimalValues::Chain(_)
+                | DecimalValues::Wide(_) => self.take_decimals(groups, decimals, chunk),
             };
+        }
+        if let Column::Decimals(decimals) = column
+            && !matches!(decimals.values, DecimalValues::Stored(_))
+        {
+            return self.take_decimals_of_many(groups, decimals, chunk);
         }
         if let Column::Entries(entries) = column
             && chunk.orders().is_sorted()
@@ -396,6 +422,10 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
             }
         }
         grown
+    }
+
+    fn estimate(&self, group: u32) -> Option<f64> {
+        Some(self.best.estimate(group)).filter(|estimate| !estimate.is_nan())
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {

@@ -173,6 +173,10 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.whole(group),)* }
             }
 
+            fn estimate(&self, group: u32) -> Option<f64> {
+                match self { $(State::$variant(of) => of.estimate(group),)* }
+            }
+
             fn too_long(&self) -> u64 {
                 match self { $(State::$variant(of) => of.too_long(),)* }
             }

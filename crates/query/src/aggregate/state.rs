@@ -117,6 +117,12 @@ pub(crate) trait Accumulators: Send {
         None
     }
 
+    /// A binary number near to the value of a group, within half of [`ESTIMATE_ERROR`](crate::chunk::ESTIMATE_ERROR) of it; less than any number where the group has none.
+    /// None where that is not told.
+    fn estimate(&self, _group: u32) -> Option<f64> {
+        None
+    }
+
     /// How many numbers were of too many digits to be reckoned with.
     fn too_long(&self) -> u64 {
         0
@@ -207,7 +213,10 @@ pub(super) fn each(
                     act(groups.of(row), stored.value(place), chunk.order(row));
                 }
             }
-            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
+            DecimalValues::Decimals(_)
+            | DecimalValues::Quotients(_)
+            | DecimalValues::Chain(_)
+            | DecimalValues::Wide(_) => {
                 for (row, decimal) in decimals.each() {
                     act(groups.of(row), Value::Number(Number::Decimal(decimal)), chunk.order(row));
                 }

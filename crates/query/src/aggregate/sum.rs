@@ -2,7 +2,9 @@
 
 use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, States, each_other, grow_states, rows_of};
-use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
+use crate::chunk::{
+    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, Wide, scalar_of,
+};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 use rust_decimal::Decimal;
@@ -237,6 +239,38 @@ impl<const MEAN: bool> Sums<MEAN> {
         grown + self.add_parts(SCALE)
     }
 
+    /// Adds numbers of one scale that have more digits than mantissas.
+    fn add_wide(&mut self, groups: Groups<'_>, of: &Decimals, wide: &Wide) -> usize {
+        let scale = u32::from(wide.scale());
+        let Sums { groups: all, part, .. } = self;
+        let mut grown = 0;
+        // So many significands of 96 bits as rows have room in 128.
+        match groups {
+            Groups::One(group) => {
+                if let Some(summed) = all.get_mut(group as usize) {
+                    summed.count += wide.significands().len() as u64;
+                    grown += summed.sum.add_part(scale, wide.significands().iter().sum());
+                }
+            }
+            Groups::Each(_) if all.len() <= PLACES_MAX => {
+                part.resize(all.len(), (0, 0));
+                of.for_each(wide.significands().iter(), |row, significand| {
+                    if let Some((sum, count)) = part.get_mut(groups.of(row) as usize) {
+                        (*sum, *count) = (sum.wrapping_add(*significand), *count + 1);
+                    }
+                });
+                grown += self.add_parts(scale);
+            }
+            Groups::Each(_) => of.for_each(wide.significands().iter(), |row, significand| {
+                if let Some(summed) = all.get_mut(groups.of(row) as usize) {
+                    summed.count += 1;
+                    grown += summed.sum.add_part(scale, *significand);
+                }
+            }),
+        }
+        grown
+    }
+
     /// Adds to the groups what their parts of a column have come to, in numbers of a scale.
     fn add_parts(&mut self, scale: u32) -> usize {
         let mut grown = 0;
@@ -297,7 +331,10 @@ impl<'d> Others<'d> {
     fn units(&self, place: usize) -> Option<i128> {
         match self.values {
             DecimalValues::Quotients(quotients) => quotients.get(place)?.units(),
-            DecimalValues::Decimals(_) | DecimalValues::Chain(_) | DecimalValues::Stored(_) => None,
+            DecimalValues::Decimals(_)
+            | DecimalValues::Chain(_)
+            | DecimalValues::Stored(_)
+            | DecimalValues::Wide(_) => None,
         }
     }
 
@@ -352,6 +389,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
                     let each = each.iter().map(|decimal| (decimal.mantissa(), decimal.scale()));
                     self.add_scaled(groups, decimals, each)
                 }
+                DecimalValues::Wide(wide) => self.add_wide(groups, decimals, wide),
                 DecimalValues::Quotients(_) | DecimalValues::Chain(_) => self.add_quotients(groups, decimals),
             };
         }
@@ -415,6 +453,16 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
             true => summed.sum.mean(summed.count),
             false => Some(summed.sum.number()),
         }))
+    }
+
+    fn estimate(&self, group: u32) -> Option<f64> {
+        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0)?;
+        let sum = summed.sum.estimate()?;
+        Some(match (MEAN, summed.count) {
+            (false, _) => sum,
+            (true, 0) => f64::NEG_INFINITY,
+            (true, count) => sum / count as f64,
+        })
     }
 
     fn too_long(&self) -> u64 {

@@ -2,9 +2,12 @@
 
 use super::fractions::{ChainOp, Fractions};
 use super::long::{SIGNIFICAND_END, product, quotient};
-use super::quotient::{DECIMAL_END, Quotient, short_quotient};
+use super::magnitudes::Magnitudes;
+use super::quotient::{DECIMAL_END, short_quotient};
+use super::quotients::Quotients;
 use super::stored::StoredNumbers;
 use super::units::{Parts, TOGETHER, Units, each_of_parts, each_units};
+use super::wide::Wide;
 use crate::value::{BINARY_POWERS, Number, Value, estimate, estimate_of};
 use rust_decimal::Decimal;
 use std::ops::{Range, RangeInclusive};
@@ -20,12 +23,13 @@ pub(crate) struct Decimals {
 }
 
 /// Numbers, or what they are computed of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum DecimalValues {
     Decimals(Vec<Decimal>),
-    Quotients(Vec<Quotient>),
+    Quotients(Quotients),
     Chain(Chain),
     Stored(StoredNumbers),
+    Wide(Wide),
 }
 
 impl Decimals {
@@ -70,6 +74,7 @@ impl DecimalValues {
             DecimalValues::Quotients(quotients) => quotients.len(),
             DecimalValues::Chain(chain) => chain.count,
             DecimalValues::Stored(stored) => stored.significands.len(),
+            DecimalValues::Wide(wide) => wide.len(),
         }
     }
 
@@ -81,9 +86,10 @@ impl DecimalValues {
     pub(crate) fn all(&self) -> Vec<Decimal> {
         match self {
             DecimalValues::Chain(chain) => chain.all(),
-            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Stored(_) => {
-                self.each().collect()
-            }
+            DecimalValues::Decimals(_)
+            | DecimalValues::Quotients(_)
+            | DecimalValues::Stored(_)
+            | DecimalValues::Wide(_) => self.each().collect(),
         }
     }
 
@@ -91,7 +97,10 @@ impl DecimalValues {
     pub(crate) fn value(&self, place: usize) -> Value<'_> {
         match self {
             DecimalValues::Stored(stored) => stored.value(place),
-            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => {
+            DecimalValues::Decimals(_)
+            | DecimalValues::Quotients(_)
+            | DecimalValues::Chain(_)
+            | DecimalValues::Wide(_) => {
                 let decimal = self.decimal(place);
                 decimal.map_or(Value::Undefined, |decimal| Value::Number(Number::Decimal(decimal)))
             }
@@ -102,13 +111,12 @@ impl DecimalValues {
     pub(crate) fn estimates(&self) -> Vec<f64> {
         match self {
             DecimalValues::Decimals(decimals) => decimals.iter().map(|value| estimate_of(*value)).collect(),
-            DecimalValues::Quotients(quotients) => {
-                quotients.iter().map(|quotient| quotient.estimate()).collect()
-            }
+            DecimalValues::Quotients(quotients) => quotients.estimates(),
             DecimalValues::Chain(chain) => chain.estimates().clone(),
             DecimalValues::Stored(stored) => {
                 stored.each().map(|(significand, scale)| estimate(significand, scale)).collect()
             }
+            DecimalValues::Wide(wide) => wide.estimates(),
         }
     }
 
@@ -122,6 +130,7 @@ impl DecimalValues {
                 let (significand, scale) = stored.number(place)?;
                 Some(Decimal::new(significand, scale))
             }
+            DecimalValues::Wide(wide) => wide.decimal(place),
         }
     }
 
@@ -131,7 +140,10 @@ impl DecimalValues {
             DecimalValues::Stored(stored) => {
                 (0..stored.significands.len()).all(|place| stored.is_plain(place))
             }
-            DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Chain(_) => true,
+            DecimalValues::Decimals(_)
+            | DecimalValues::Quotients(_)
+            | DecimalValues::Chain(_)
+            | DecimalValues::Wide(_) => true,
         }
     }
 
@@ -142,6 +154,7 @@ impl DecimalValues {
             DecimalValues::Quotients(quotients) => quotients.get(place).is_some_and(|of| of.is_zero()),
             DecimalValues::Chain(chain) => chain.estimates().get(place) == Some(&0.0),
             DecimalValues::Stored(stored) => stored.significands.get(place) == Some(&0),
+            DecimalValues::Wide(wide) => wide.significands().get(place) == Some(&0),
         }
     }
 
@@ -151,7 +164,7 @@ impl DecimalValues {
         match self {
             DecimalValues::Quotients(quotients) => each_units(quotients, are_sums, act),
             DecimalValues::Chain(chain) => chain.each_units(are_sums, act)?,
-            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => return None,
+            DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_) => return None,
         }
         Some(())
     }
@@ -159,9 +172,9 @@ impl DecimalValues {
     /// Sets fractions to some of them; none where these do not tell them.
     fn set(&self, fractions: &mut Fractions, places: Range<usize>) -> Option<()> {
         match self {
-            DecimalValues::Quotients(quotients) => fractions.set_quotients(quotients.get(places)?),
+            DecimalValues::Quotients(quotients) => fractions.set_quotients(quotients, places),
             DecimalValues::Chain(chain) => chain.set(fractions, places, &mut Parts::default()),
-            DecimalValues::Decimals(_) | DecimalValues::Stored(_) => None,
+            DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_) => None,
         }
     }
 
@@ -169,7 +182,7 @@ impl DecimalValues {
     pub(crate) fn at(&self, places: &[u32]) -> DecimalValues {
         match self {
             DecimalValues::Decimals(decimals) => DecimalValues::Decimals(some(decimals, places)),
-            DecimalValues::Quotients(quotients) => DecimalValues::Quotients(some(quotients, places)),
+            DecimalValues::Quotients(quotients) => DecimalValues::Quotients(quotients.at(places)),
             DecimalValues::Chain(chain) => DecimalValues::Chain(chain.at(places)),
             DecimalValues::Stored(stored) => DecimalValues::Stored(StoredNumbers {
                 significands: some(&stored.significands, places),
@@ -177,6 +190,7 @@ impl DecimalValues {
                 codes: some(&stored.codes, places),
                 dictionary: stored.dictionary.clone(),
             }),
+            DecimalValues::Wide(wide) => DecimalValues::Wide(wide.at(places)),
         }
     }
 
@@ -184,7 +198,7 @@ impl DecimalValues {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             DecimalValues::Decimals(decimals) => size_of_val(decimals.as_slice()),
-            DecimalValues::Quotients(quotients) => size_of_val(quotients.as_slice()),
+            DecimalValues::Quotients(quotients) => quotients.bytes(),
             DecimalValues::Chain(chain) => {
                 chain.count * size_of::<f64>() + chain.left.bytes() + chain.right.bytes()
             }
@@ -192,12 +206,13 @@ impl DecimalValues {
             DecimalValues::Stored(stored) => {
                 stored.significands.len() * (size_of::<i64>() + size_of::<u8>() + size_of::<u32>())
             }
+            DecimalValues::Wide(wide) => wide.bytes(),
         }
     }
 }
 
 /// What is reckoned with numbers that are quotients themselves, made where their digits are needed. None of them is too great.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chain {
     op: ChainOp,
     left: Factor,
@@ -205,6 +220,8 @@ pub(crate) struct Chain {
     count: usize,
     /// Binary numbers next to them. Those of sums and differences, of which most may cancel out, are told by their digits, and so by need.
     estimates: OnceLock<Vec<f64>>,
+    /// Between which bounds they are, where that is told by what they are made of.
+    magnitudes: Option<Magnitudes>,
     /// How many roundings of binary64 each of these is off by, at most.
     roundings: u32,
     /// How many operations it takes to make one of them.
@@ -289,12 +306,29 @@ impl Factor {
         Some(())
     }
 
+    /// Between which bounds they are, and what is between these is told by estimates; none where that is not told.
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        let magnitudes = match self {
+            Factor::Constant(constant) => Some(Magnitudes::of_constant(estimate_of(*constant))),
+            Factor::Numbers(numbers) => Magnitudes::of_numbers(numbers),
+            Factor::Decimals(decimals) => match &decimals.values {
+                DecimalValues::Quotients(quotients) => Magnitudes::of_quotients(quotients),
+                DecimalValues::Chain(chain) => chain.magnitudes,
+                DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_) => None,
+            },
+        };
+        magnitudes.filter(|of| ESTIMATED.contains(&of.least) && ESTIMATED.contains(&of.greatest))
+    }
+
     fn roundings(&self) -> u32 {
         match self {
             Factor::Constant(_) | Factor::Numbers(_) => 3,
             Factor::Decimals(decimals) => match &decimals.values {
                 DecimalValues::Chain(chain) => chain.roundings,
-                DecimalValues::Decimals(_) | DecimalValues::Quotients(_) | DecimalValues::Stored(_) => 5,
+                DecimalValues::Decimals(_)
+                | DecimalValues::Quotients(_)
+                | DecimalValues::Stored(_)
+                | DecimalValues::Wide(_) => 5,
             },
         }
     }
@@ -310,7 +344,7 @@ impl Factor {
                     ChainOp::Add | ChainOp::Subtract => chain.left.end() + chain.right.end(),
                     ChainOp::Multiply | ChainOp::Divide => 2.0 * ESTIMATED.end(),
                 },
-                others @ (DecimalValues::Decimals(_) | DecimalValues::Stored(_)) => {
+                others @ (DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_)) => {
                     2.0 * others.estimates().iter().fold(1.0, |end, estimate| estimate.abs().max(end))
                 }
             },
@@ -347,6 +381,18 @@ fn of_units(units: i128) -> Option<Decimal> {
     Some(Decimal::from_i128_with_scale(units, scale))
 }
 
+/// Binary numbers next to so many products or quotients; none where one of their sides is none that is told by that.
+fn linked_estimates(op: ChainOp, left: &Factor, right: &Factor, count: usize) -> Option<Vec<f64>> {
+    let (mut estimates, others) = (left.estimates(count)?, right.estimates(count)?);
+    let both = estimates.iter_mut().zip(&others);
+    if op == ChainOp::Multiply {
+        both.for_each(|(estimate, other)| *estimate *= other);
+    } else {
+        both.for_each(|(estimate, other)| *estimate /= other);
+    }
+    Some(estimates)
+}
+
 fn are_told(estimates: &[f64]) -> bool {
     estimates
         .iter()
@@ -371,6 +417,8 @@ impl Chain {
         if steps > STEPS_MAX {
             return None;
         }
+        let both = left.magnitudes().zip(right.magnitudes());
+        let magnitudes = both.and_then(|(left, right)| left.and(op, right));
         if matches!(op, ChainOp::Add | ChainOp::Subtract) {
             let is_none_too_great = left.end() + right.end() <= DECIMAL_END;
             let (estimates, roundings) = (OnceLock::new(), ROUNDINGS_OF_DIGITS);
@@ -380,6 +428,7 @@ impl Chain {
                 right,
                 count,
                 estimates,
+                magnitudes,
                 roundings,
                 steps,
             });
@@ -387,22 +436,31 @@ impl Chain {
         if roundings > ROUNDINGS_MAX {
             return None;
         }
-        let (mut estimates, others) = (left.estimates(count)?, right.estimates(count)?);
-        let both = estimates.iter_mut().zip(&others);
-        if op == ChainOp::Multiply {
-            both.for_each(|(estimate, other)| *estimate *= other);
-        } else {
-            both.for_each(|(estimate, other)| *estimate /= other);
+        let chain = |left, right, estimates| Chain {
+            op,
+            left,
+            right,
+            count,
+            estimates,
+            magnitudes,
+            roundings,
+            steps,
+        };
+        if magnitudes.is_some_and(|of| ESTIMATED.contains(&of.least) && ESTIMATED.contains(&of.greatest)) {
+            return Some(chain(left, right, OnceLock::new()));
         }
+        let estimates = linked_estimates(op, &left, &right, count)?;
         // Nothing divided by zero is told.
-        are_told(&estimates).then(|| {
-            let estimates = OnceLock::from(estimates);
-            Chain { op, left, right, count, estimates, roundings, steps }
-        })
+        are_told(&estimates).then(|| chain(left, right, OnceLock::from(estimates)))
     }
 
     fn estimates(&self) -> &Vec<f64> {
         self.estimates.get_or_init(|| {
+            if matches!(self.op, ChainOp::Multiply | ChainOp::Divide)
+                && let Some(estimates) = linked_estimates(self.op, &self.left, &self.right, self.count)
+            {
+                return estimates;
+            }
             const UNITS: f64 = BINARY_POWERS[Decimal::MAX_SCALE as usize];
             let mut estimates = Vec::with_capacity(self.count);
             let told =

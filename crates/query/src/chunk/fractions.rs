@@ -1,9 +1,10 @@
 //! Chains of quotients many at once: each step is one of whole numbers, and what rounding it to the digits of a decimal has changed is carried along as a
 //! binary number. A loop without branches that the compiler turns into vectors.
 
-use super::quotient::Quotient;
+use super::quotients::{Quotients, copy};
 use super::units::{DIGITS, Lacking, ONE_APART, Parts, TOGETHER, binary, magnitude, signed};
 use crate::value::{BINARY_POWERS, WHOLE_POWERS};
+use std::ops::Range;
 use tamias_simd::{Isa, Task, Vector};
 
 /// Numerators and denominators are below this. It is a little less than 2^62, as products are held against it that are rounded.
@@ -11,6 +12,9 @@ const END: f64 = 4.6e18;
 
 /// Where what rounding has left of a number lies so near to a midpoint, a binary number does not tell which way it is rounded.
 const UNCERTAIN: f64 = 1e-6;
+
+/// Numbers that are whole multiples of a unit divided by no more than this are a midpoint, or several times as far away from the next one as that.
+const GRAIN_MAX: f64 = 1e5;
 
 /// More units of the last place that were rounded away leave a binary number less certain than that.
 const ERROR_MAX: f64 = 1e6;
@@ -21,8 +25,11 @@ pub(super) struct Fractions {
     /// None is below one.
     pub(super) denominators: [i64; TOGETHER],
     pub(super) power: i32,
-    /// Whether all of them, as they are before they are rounded, come to whole units of 10^-28.
-    are_units: bool,
+    /// All of them, as they are before they are rounded, are whole multiples of a unit divided by some whole number no greater than this: a unit of one if they are
+    /// [`numbers`](Self::are_numbers), else of 10^-28. Infinite where that is not known.
+    grain: f64,
+    /// Whether they are whole numbers times a power of ten.
+    are_numbers: bool,
     /// In units of 10^-28.
     errors: [f64; TOGETHER],
     /// Those that are not are any numbers.
@@ -44,7 +51,8 @@ impl Default for Fractions {
             numerators: [0; TOGETHER],
             denominators: [1; TOGETHER],
             power: 0,
-            are_units: false,
+            grain: f64::INFINITY,
+            are_numbers: false,
             errors: [0.0; TOGETHER],
             are_told: [false; TOGETHER],
         }
@@ -54,32 +62,19 @@ impl Default for Fractions {
 impl Fractions {
     /// Makes them some whole numbers times a power of ten.
     pub(super) fn set(&mut self, numbers: &[i64], power: i32) {
-        (self.power, self.are_units) = (power, power >= 0);
+        self.power = power;
+        (self.grain, self.are_numbers) = (power_of(-power).unwrap_or(f64::INFINITY), true);
         self.denominators = [1; TOGETHER];
-        self.errors = [0.0; TOGETHER];
-        for ((numerator, is_told), number) in self.numerators.iter_mut().zip(&mut self.are_told).zip(numbers)
-        {
-            *is_told = number.unsigned_abs() < END as u64;
-            *numerator = if *is_told { *number } else { 0 };
-        }
+        copy(numbers, 0..numbers.len().min(TOGETHER), &mut self.numerators);
+        Isa::best().run(Begin(self));
     }
 
-    /// Makes them quotients, rounded; none where these have several powers of ten.
-    pub(super) fn set_quotients(&mut self, quotients: &[Quotient]) -> Option<()> {
-        let (_, _, power) = quotients.first()?.parts();
-        (self.power, self.are_units) = (power.into(), false);
-        self.errors = [0.0; TOGETHER];
-        let places = self.numerators.iter_mut().zip(&mut self.denominators).zip(&mut self.are_told);
-        let mut are_of_one = true;
-        for (((numerator, denominator), is_told), quotient) in places.zip(quotients) {
-            let (dividend, divisor, own) = quotient.parts();
-            are_of_one &= own == power;
-            *is_told = dividend.unsigned_abs().max(divisor.unsigned_abs()) < END as u64;
-            let (dividend, divisor) = if *is_told { (dividend, divisor) } else { (0, 1) };
-            *numerator = signed(dividend, divisor >> (i64::BITS - 1));
-            *denominator = magnitude(divisor);
-        }
-        are_of_one.then_some(())?;
+    /// Makes them some of quotients, rounded; none where these have several powers of ten.
+    pub(super) fn set_quotients(&mut self, quotients: &Quotients, places: Range<usize>) -> Option<()> {
+        let power = quotients.fill(places, &mut self.numerators, &mut self.denominators)?;
+        self.power = power.into();
+        (self.grain, self.are_numbers) = (f64::INFINITY, false);
+        Isa::best().run(Begin(self));
         self.round(&mut Parts::default())
     }
 
@@ -87,17 +82,28 @@ impl Fractions {
     pub(super) fn combine(&mut self, op: ChainOp, right: &Fractions) -> Option<()> {
         let apart = |power: i32| WHOLE_POWERS.get(usize::try_from(power).ok()?).copied();
         let binary = [binary_power(self.power)?, binary_power(right.power)?];
-        let (power, raise, are_units) = match op {
-            // One side is a whole number then.
-            ChainOp::Multiply => (self.power + right.power, [1, 1], self.are_units | right.are_units),
-            ChainOp::Divide => (self.power - right.power, [1, 1], false),
+        // Each side is a decimal, and as such whole units of 10^-28.
+        let number_grain = |of: &Fractions| if of.are_numbers { of.grain } else { f64::INFINITY };
+        let (power, raise, grain) = match op {
+            ChainOp::Multiply => {
+                (self.power + right.power, [1, 1], number_grain(self).min(number_grain(right)))
+            }
+            ChainOp::Divide => {
+                let greatest =
+                    right.numerators.iter().fold(0, |greatest, number| greatest.max(number.unsigned_abs()));
+                let grain =
+                    if right.are_numbers { greatest as f64 * power_of(right.power)? } else { f64::INFINITY };
+                (self.power - right.power, [1, 1], grain)
+            }
             ChainOp::Add | ChainOp::Subtract => {
                 let power = self.power.min(right.power);
-                (power, [apart(self.power - power)?, apart(right.power - power)?], true)
+                (power, [apart(self.power - power)?, apart(right.power - power)?], 1.0)
             }
         };
-        Isa::best().run(Combine { op, raise, binary, left: self, right });
-        (self.power, self.are_units) = (power, are_units);
+        let are_numbers = [self.are_numbers, right.are_numbers];
+        Isa::best().run(Combine { op, raise, binary, are_numbers, left: self, right });
+        self.power = power;
+        (self.grain, self.are_numbers) = (grain, false);
         Some(())
     }
 
@@ -105,8 +111,9 @@ impl Fractions {
     pub(super) fn round(&mut self, parts: &mut Parts) -> Option<()> {
         let raise = |power: i32| WHOLE_POWERS.get(usize::try_from(power.max(0)).ok()?).copied();
         let raise = [raise(self.power)?, raise(-self.power)?];
-        let are_units = std::mem::take(&mut self.are_units);
-        Isa::best().run(Round { raise, are_units, fractions: self, parts });
+        let grain = std::mem::replace(&mut self.grain, f64::INFINITY);
+        self.are_numbers = false;
+        Isa::best().run(Round { raise, grain, fractions: self, parts });
         Some(())
     }
 }
@@ -116,12 +123,39 @@ fn binary_power(power: i32) -> Option<f64> {
     Some(if power < 0 { 1.0 / binary } else { binary })
 }
 
+/// A power of ten that is one at least.
+fn power_of(power: i32) -> Option<f64> {
+    BINARY_POWERS.get(power.max(0) as usize).copied()
+}
+
+/// Makes numbers of numerators and denominators as they come, which are not zero: no denominator is below one then.
+struct Begin<'f>(&'f mut Fractions);
+
+impl Task for Begin<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _: V) {
+        let Fractions { numerators, denominators, errors, are_told, .. } = self.0;
+        *errors = [0.0; TOGETHER];
+        for ((numerator, denominator), is_told) in numerators.iter_mut().zip(denominators).zip(are_told) {
+            let greatest = numerator.unsigned_abs().max(denominator.unsigned_abs());
+            *is_told = greatest < END as u64;
+            let sign = *denominator >> (i64::BITS - 1);
+            *numerator = if *is_told { signed(*numerator, sign) } else { 0 };
+            *denominator = if *is_told { magnitude(*denominator) } else { 1 };
+        }
+    }
+}
+
 struct Combine<'f> {
     op: ChainOp,
     /// By what the numerators are multiplied before.
     raise: [i64; 2],
     /// The powers of ten of both.
     binary: [f64; 2],
+    /// Whether they are whole numbers times a power of ten, which have neither denominators nor errors.
+    are_numbers: [bool; 2],
     left: &'f mut Fractions,
     right: &'f Fractions,
 }
@@ -137,16 +171,25 @@ impl Task for Combine<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, _: V) {
-        let Combine { op, raise, binary, left, right } = self;
-        match op {
-            ChainOp::Multiply => each(left, right, |left, right| multiplied(left, right, binary)),
-            ChainOp::Divide => each(left, right, |left, right| divided(left, right, binary)),
-            ChainOp::Add => each(left, right, |left, right| added(left, right, raise)),
-            ChainOp::Subtract => {
+        let Combine { op, raise, binary, are_numbers, left, right } = self;
+        match (op, are_numbers) {
+            (ChainOp::Multiply, [_, true]) => {
+                each(left, right, |left, (number, ..)| multiplied_by::<V>(left, number, binary[1]));
+            }
+            (ChainOp::Multiply, [true, false]) => {
+                each(left, right, |(number, ..), right| multiplied_by::<V>(right, number, binary[0]));
+            }
+            (ChainOp::Multiply, _) => each(left, right, |left, right| multiplied::<V>(left, right, binary)),
+            (ChainOp::Divide, [_, true]) => {
+                each(left, right, |left, (number, ..)| divided_by::<V>(left, number, binary[1]));
+            }
+            (ChainOp::Divide, _) => each(left, right, |left, right| divided::<V>(left, right, binary)),
+            (ChainOp::Add, _) => each(left, right, |left, right| added::<V>(left, right, raise)),
+            (ChainOp::Subtract, _) => {
                 let negative = |(numerator, denominator, error): Fraction| {
                     (numerator.wrapping_neg(), denominator, -error)
                 };
-                each(left, right, |left, right| added(left, negative(right), raise));
+                each(left, right, |left, right| added::<V>(left, negative(right), raise));
             }
         }
     }
@@ -169,18 +212,36 @@ fn each(left: &mut Fractions, right: &Fractions, of: impl Fn(Fraction, Fraction)
 }
 
 #[inline(always)]
-fn multiplied(left: Fraction, right: Fraction, powers: [f64; 2]) -> Combined {
+fn multiplied_by<V: Vector>((a, b, error): Fraction, number: i64, power: f64) -> Combined {
+    let wide_number = wide_signed::<V>(number);
+    let error = error * power * wide_number;
+    let fits = (wide_signed::<V>(a) * wide_number).abs() < END;
+    ((a.wrapping_mul(number), b, error), error.abs(), fits)
+}
+
+#[inline(always)]
+fn divided_by<V: Vector>((a, b, error): Fraction, number: i64, power: f64) -> Combined {
+    let (wide_number, sign) = (wide_signed::<V>(number), number >> (i64::BITS - 1));
+    let error = error / (wide_number * power);
+    let fits = ((wide::<V>(b) * wide_number).abs() < END) & (number != 0);
+    ((signed(a, sign), b.wrapping_mul(magnitude(number)), error), error.abs(), fits)
+}
+
+#[inline(always)]
+fn multiplied<V: Vector>(left: Fraction, right: Fraction, powers: [f64; 2]) -> Combined {
     let ((a, b, error), (c, d, other)) = (left, right);
-    let [wide_a, wide_b, wide_c, wide_d] = [wide_signed(a), wide(b), wide_signed(c), wide(d)];
+    let [wide_a, wide_b, wide_c, wide_d] =
+        [wide_signed::<V>(a), wide::<V>(b), wide_signed::<V>(c), wide::<V>(d)];
     let [error, other] = [error * powers[1] * wide_c / wide_d, other * powers[0] * wide_a / wide_b];
     let fits = ((wide_a * wide_c).abs() < END) & (wide_b * wide_d < END);
     ((a.wrapping_mul(c), b.wrapping_mul(d), error + other), error.abs() + other.abs(), fits)
 }
 
 #[inline(always)]
-fn divided(left: Fraction, right: Fraction, powers: [f64; 2]) -> Combined {
+fn divided<V: Vector>(left: Fraction, right: Fraction, powers: [f64; 2]) -> Combined {
     let ((a, b, error), (c, d, other)) = (left, right);
-    let [wide_a, wide_b, wide_c, wide_d] = [wide_signed(a), wide(b), wide_signed(c), wide(d)];
+    let [wide_a, wide_b, wide_c, wide_d] =
+        [wide_signed::<V>(a), wide::<V>(b), wide_signed::<V>(c), wide::<V>(d)];
     let (inverse, sign) = (wide_d / wide_c / powers[1], c >> (i64::BITS - 1));
     // What the error of the divisor changes of it, which makes a second error with itself: it had better be small.
     let change = other * inverse;
@@ -192,9 +253,10 @@ fn divided(left: Fraction, right: Fraction, powers: [f64; 2]) -> Combined {
 }
 
 #[inline(always)]
-fn added(left: Fraction, right: Fraction, raise: [i64; 2]) -> Combined {
+fn added<V: Vector>(left: Fraction, right: Fraction, raise: [i64; 2]) -> Combined {
     let ((a, b, error), (c, d, other)) = (left, right);
-    let [wide_a, wide_b, wide_c, wide_d] = [wide_signed(a), wide(b), wide_signed(c), wide(d)];
+    let [wide_a, wide_b, wide_c, wide_d] =
+        [wide_signed::<V>(a), wide::<V>(b), wide_signed::<V>(c), wide::<V>(d)];
     let [wide_left, wide_right] = [raise[0] as f64 * wide_a, raise[1] as f64 * wide_c];
     let (a, c) = (a.wrapping_mul(raise[0]), c.wrapping_mul(raise[1]));
     // Quotients by the same numbers are no rare thing.
@@ -210,7 +272,7 @@ fn added(left: Fraction, right: Fraction, raise: [i64; 2]) -> Combined {
 struct Round<'f> {
     /// By what numerators and denominators are multiplied.
     raise: [i64; 2],
-    are_units: bool,
+    grain: f64,
     fractions: &'f mut Fractions,
     parts: &'f mut Parts,
 }
@@ -220,18 +282,27 @@ impl Task for Round<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, _: V) {
-        let Round { raise, are_units, fractions, parts } = self;
-        for place in 0..TOGETHER {
-            let (numerator, denominator) = (fractions.numerators[place], fractions.denominators[place]);
-            let rounded = round((numerator, denominator, fractions.errors[place]), raise, are_units);
-            let is_told = rounded.is_told & fractions.are_told[place];
-            parts.wholes[place] = rounded.whole;
-            parts.firsts[place] = rounded.first;
-            parts.seconds[place] = rounded.second;
-            parts.are_told[place] = is_told;
-            fractions.errors[place] = if is_told { rounded.error } else { 0.0 };
-            fractions.are_told[place] = is_told;
+        let Round { raise, grain, fractions, parts } = self;
+        // Few are coarse: a loop for all others has less to do.
+        match grain <= GRAIN_MAX {
+            true => round_all::<V>(raise, grain, fractions, parts),
+            false => round_all::<V>(raise, f64::INFINITY, fractions, parts),
         }
+    }
+}
+
+#[inline(always)]
+fn round_all<V: Vector>(raise: [i64; 2], grain: f64, fractions: &mut Fractions, parts: &mut Parts) {
+    for place in 0..TOGETHER {
+        let (numerator, denominator) = (fractions.numerators[place], fractions.denominators[place]);
+        let rounded = round::<V>((numerator, denominator, fractions.errors[place]), raise, grain);
+        let is_told = rounded.is_told & fractions.are_told[place];
+        parts.wholes[place] = rounded.whole;
+        parts.firsts[place] = rounded.first;
+        parts.seconds[place] = rounded.second;
+        parts.are_told[place] = is_told;
+        fractions.errors[place] = if is_told { rounded.error } else { 0.0 };
+        fractions.are_told[place] = is_told;
     }
 }
 
@@ -245,21 +316,22 @@ struct Rounded {
 
 /// What a number comes to that is rounded as decimals are.
 #[inline(always)]
-fn round((numerator, denominator, error): Fraction, raise: [i64; 2], are_units: bool) -> Rounded {
+fn round<V: Vector>((numerator, denominator, error): Fraction, raise: [i64; 2], grain: f64) -> Rounded {
     let sign = numerator >> (i64::BITS - 1);
     let (of, by) = (magnitude(numerator).wrapping_mul(raise[0]), denominator.wrapping_mul(raise[1]));
     let (wide_of, wide_by) =
-        (wide(magnitude(numerator)) * raise[0] as f64, wide(denominator) * raise[1] as f64);
+        (wide::<V>(magnitude(numerator)) * raise[0] as f64, wide::<V>(denominator) * raise[1] as f64);
     let inverse = 1.0 / wide_by;
     let estimate = wide_of * inverse;
     let Lacking { power, missing, is_told } = Lacking::of(estimate);
     let is_told = is_told & (wide_of < END) & (wide_by < END);
     // All else is any number then.
     let (whole, rest) = left(of, by, estimate, 1);
-    let (first, rest) = left(rest, by, wide(rest) * inverse * BINARY_POWERS[DIGITS], WHOLE_POWERS[DIGITS]);
-    let (second, rest) = left(rest, by, wide(rest) * inverse * binary(power), power);
+    let (first, rest) =
+        left(rest, by, wide::<V>(rest) * inverse * BINARY_POWERS[DIGITS], WHOLE_POWERS[DIGITS]);
+    let (second, rest) = left(rest, by, wide::<V>(rest) * inverse * binary(power), power);
     // What follows the last digit, without what was rounded before, and with it.
-    let (behind, unit) = (wide(rest) * inverse, binary(missing));
+    let (behind, unit) = (wide::<V>(rest) * inverse, binary(missing));
     let own = f64::from_bits(error.to_bits() ^ (sign as u64 & (1 << 63))) / unit;
     let exact = behind + own;
     // The nearest whole number, which is small.
@@ -270,12 +342,12 @@ fn round((numerator, denominator, error): Fraction, raise: [i64; 2], are_units: 
     };
     let (up, near) = nearest(exact);
     let is_midpoint = (exact - up).abs() > 0.5 - UNCERTAIN;
-    // As near to a midpoint as that, what comes to whole units is one.
+    // As near to a midpoint as that, what comes to no small parts of units is one.
     let (below, near_below) = nearest(exact - 0.5);
     let odd = second.wrapping_add(near_below) & 1;
-    let is_own = is_midpoint & are_units;
+    let is_own = is_midpoint & (grain * unit <= GRAIN_MAX);
     let (up, near) = if is_own { (below + binary(odd), near_below.wrapping_add(odd)) } else { (up, near) };
-    let is_midpoint = is_midpoint & !are_units;
+    let is_midpoint = is_midpoint & !is_own;
     // A number that was not rounded before tells itself which way it goes.
     let is_exact = error == 0.0;
     let twice = rest.wrapping_mul(2);
@@ -296,7 +368,10 @@ fn round((numerator, denominator, error): Fraction, raise: [i64; 2], are_units: 
 
 /// The binary number next to a whole one of at most 62 bits.
 #[inline(always)]
-fn wide(number: i64) -> f64 {
+fn wide<V: Vector>(number: i64) -> f64 {
+    if V::CONVERTS_LONG {
+        return number as f64;
+    }
     const HALF: u32 = 32;
     let part = |part: u64| f64::from_bits(part | ONE_APART.to_bits()) - ONE_APART;
     let (upper, lower) = (number as u64 >> HALF, number as u64 & u64::from(u32::MAX));
@@ -304,9 +379,12 @@ fn wide(number: i64) -> f64 {
 }
 
 #[inline(always)]
-fn wide_signed(number: i64) -> f64 {
+fn wide_signed<V: Vector>(number: i64) -> f64 {
+    if V::CONVERTS_LONG {
+        return number as f64;
+    }
     let sign = number >> (i64::BITS - 1);
-    f64::from_bits(wide(magnitude(number)).to_bits() | (sign as u64 & (1 << 63)))
+    f64::from_bits(wide::<V>(magnitude(number)).to_bits() | (sign as u64 & (1 << 63)))
 }
 
 /// The digits that a division has next, of a number times a power of ten, by what they are about; and what is left then.
@@ -321,6 +399,7 @@ fn left(of: i64, divisor: i64, about: f64, power: i64) -> (i64, i64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::quotient::Quotient;
     use super::super::units::Units;
     use super::super::units::each_of_parts;
     use super::*;
@@ -356,7 +435,10 @@ mod tests {
             match self {
                 Step::Number(number, scale) => fractions.set(&[*number; TOGETHER], -(*scale as i32)),
                 Step::Quotient(of, by) => {
-                    fractions.set_quotients(&[Quotient::of(*of, *by)?; TOGETHER])?;
+                    fractions.set_quotients(
+                        &[Quotient::of(*of, *by)?; TOGETHER].into_iter().collect(),
+                        0..TOGETHER,
+                    )?;
                 }
                 Step::Both(op, left, right) => {
                     let mut other = Fractions::default();

@@ -47,6 +47,12 @@ impl Quotient {
         (quotient.estimate().abs() < DECIMAL_END / 2.0).then_some(Some(quotient))
     }
 
+    /// The same from its parts. The divisor is not zero.
+    #[inline]
+    pub(super) fn of_parts(dividend: i64, divisor: i64, power: i8) -> Quotient {
+        Quotient { dividend, divisor, power }
+    }
+
     /// The two numbers, and the power of ten that their quotient is multiplied by.
     #[inline]
     pub(super) fn parts(self) -> (i64, i64, i8) {

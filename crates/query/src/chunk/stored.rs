@@ -6,7 +6,7 @@ use crate::value::Value;
 use std::sync::Arc;
 
 /// Numbers that are stored as texts, each as its significand and a scale of its own, without zeros at its end.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct StoredNumbers {
     pub(crate) significands: Vec<i64>,
     pub(crate) scales: Vec<u8>,

@@ -1,6 +1,6 @@
 //! Many quotients at once in units of the last place that a decimal has, for sums: a loop without branches that the compiler turns into vectors.
 
-use super::quotient::Quotient;
+use super::quotients::Quotients;
 use crate::value::{BINARY_POWERS, WHOLE_POWERS};
 use rust_decimal::Decimal;
 use std::ops::Range;
@@ -62,17 +62,11 @@ pub(crate) enum Units<'q> {
 }
 
 /// Calls `act` for some quotients after the others, by their places, with what they come to: with their sums, where these suffice.
-pub(super) fn each_units(quotients: &[Quotient], are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) {
+pub(super) fn each_units(quotients: &Quotients, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) {
     let isa = Isa::best();
     let (mut dividends, mut divisors) = ([0; TOGETHER], [1; TOGETHER]);
     let tell = |places: Range<usize>, parts: &mut Parts| {
-        let mut are_whole = true;
-        let some = quotients.get(places).unwrap_or_default();
-        for ((dividend, divisor), quotient) in dividends.iter_mut().zip(&mut divisors).zip(some) {
-            let (of, by, power) = quotient.parts();
-            (*dividend, *divisor) = (of, by);
-            are_whole &= power == 0;
-        }
+        let are_whole = quotients.fill(places, &mut dividends, &mut divisors) == Some(0);
         // What is left of the quotients before is divided again, and not looked at.
         isa.run(Divide { dividends: &dividends, divisors: &divisors, parts });
         are_whole
@@ -207,6 +201,7 @@ fn next(rest: i64, divisor: i64, inverse: f64, power: i64) -> (i64, i64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::quotient::Quotient;
     use super::*;
     use proptest::prelude::*;
 
@@ -228,7 +223,7 @@ mod tests {
                 numbers.iter().filter_map(|(dividend, divisor)| Quotient::of(*dividend, *divisor)).collect();
             for are_sums in [false, true] {
                 let mut count = 0;
-                each_units(&quotients, are_sums, |places, units| {
+                each_units(&quotients.iter().copied().collect(), are_sums, |places, units| {
                     count += places.len();
                     let some = &quotients[places];
                     let expected = some.iter().map(|quotient| units_of(*quotient));
@@ -250,7 +245,7 @@ mod tests {
         #[test]
         fn short_quotients_are_told_together(dividend in 0i64..10_000_000, divisor in 1000i64..10_000_000) {
             let quotient = Quotient::of(dividend, divisor).unwrap();
-            each_units(&[quotient], true, |_, units| match units {
+            each_units(&Quotients::from_iter([quotient]), true, |_, units| match units {
                 Units::Sum(sum) => assert_eq!(sum, units_of(quotient)),
                 Units::Each(_) => panic!("{quotient:?}"),
             });

@@ -4,7 +4,7 @@ use crate::chunk::{DecimalValues, Decimals, StoredNumbers, value_of};
 use crate::dictionary::Dictionary;
 use crate::elements::each_element;
 use crate::time::{parse_duration, parse_instant};
-use crate::value::Value;
+use crate::value::{Value, WHOLE_POWERS};
 use rust_decimal::Decimal;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -31,7 +31,38 @@ pub(crate) struct TextNumbers {
     pub(crate) are_all: bool,
     /// Whether they have nothing, or null.
     pub(crate) are_null: bool,
+    /// The same as mantissas, once they were reckoned with; none where these have no room for them.
+    mantissas: OnceLock<Option<Arc<Numbers>>>,
 }
+
+impl TextNumbers {
+    pub(crate) fn new(decimals: Arc<Decimals>, are_all: bool, are_null: bool) -> TextNumbers {
+        TextNumbers { decimals, are_all, are_null, mantissas: OnceLock::new() }
+    }
+
+    /// The numbers as mantissas of one scale, however they are spelled; none where these have no room for them.
+    pub(crate) fn mantissas(&self) -> Option<&Arc<Numbers>> {
+        self.mantissas.get_or_init(|| self.raised().map(Arc::new)).as_ref()
+    }
+
+    fn raised(&self) -> Option<Numbers> {
+        let DecimalValues::Stored(stored) = &self.decimals.values else { return None };
+        let scale = stored.scales.iter().copied().max().filter(|scale| *scale <= SCALE_MAX)?;
+        let raise = |(significand, own): (&i64, &u8)| {
+            significand.checked_mul(*WHOLE_POWERS.get(usize::from(scale - own))?)
+        };
+        let values = stored.significands.iter().zip(&stored.scales).map(raise).collect::<Option<_>>()?;
+        Some(Numbers { rows: self.decimals.rows.clone(), values, scale, spelled: Digits::Shortest })
+    }
+
+    fn held_bytes(&self) -> usize {
+        let mantissas = self.mantissas.get().and_then(Option::as_ref);
+        self.decimals.held_bytes() + mantissas.map_or(0, |mantissas| held_by_numbers(mantissas))
+    }
+}
+
+/// No mantissa has more digits behind the point.
+const SCALE_MAX: u8 = 15;
 
 /// Numbers within a range of so many times as many are close.
 pub(super) const CLOSE_SHARE: usize = 8;
@@ -288,7 +319,7 @@ impl Coded {
             Some(stored) => DecimalValues::Stored(stored),
             None => DecimalValues::Decimals(values),
         };
-        Some(TextNumbers { decimals: Arc::new(Decimals { rows, values }), are_all, are_null })
+        Some(TextNumbers::new(Arc::new(Decimals { rows, values }), are_all, are_null))
     }
 
     fn read_ticks(&self, of: impl Fn(&[u8]) -> Option<i64>) -> Option<Numbers> {
@@ -337,7 +368,7 @@ impl Coded {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
         let ticks = [&self.instants, &self.durations].into_iter().filter_map(|told| told.get()?.as_deref());
         let told = self.lengths.get().map(AsRef::as_ref).into_iter().chain(ticks);
-        let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.decimals.held_bytes()));
+        let decimals = self.numbers.get().and_then(|numbers| Some(numbers.as_ref()?.held_bytes()));
         let told = told.map(held_by_numbers).sum::<usize>() + decimals.unwrap_or_default();
         codes + self.dictionary.held_bytes() + told
     }

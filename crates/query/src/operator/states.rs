@@ -93,6 +93,12 @@ impl States {
         self.places.get(aggregate).and_then(|place| self.all.get(*place)).and_then(|state| state.whole(group))
     }
 
+    /// A binary number near to the same, as [`Accumulators::estimate`] has it. It is that of the state: none of one that tells several aggregates has it.
+    pub(super) fn estimate(&self, aggregate: usize, group: u32) -> Option<f64> {
+        let state = self.places.get(aggregate).and_then(|place| self.all.get(*place));
+        state.and_then(|state| state.estimate(group))
+    }
+
     /// The state of an aggregate that gives several rows.
     pub(super) fn several(&mut self, aggregate: usize) -> Option<&mut State> {
         self.places.get(aggregate).and_then(|place| self.all.get_mut(*place))

@@ -72,3 +72,22 @@ fn arrays_in_elements_of_arrays_are_those_of_events() {
         agree(&memory, text);
     }
 }
+
+#[test]
+fn elements_of_arrays_beside_each_other_are_those_of_events() {
+    let memory = trips();
+    for text in [
+        "select count(*), sum(l.alt), sum(g[0]) from stream lateral unnest(legs) as l lateral unnest(grid) as g",
+        "select count(*), first(n), last(g[1]) from stream lateral unnest(grid) as g lateral unnest(legs) as l group by l.alt, kind",
+        "select sum(p.km), count(*) from stream lateral unnest(legs) as l lateral unnest(grid) as g lateral unnest(l.parts) as p where g[0] < 1 group by l.alt",
+        "select sum(p.km), max(c) from stream lateral unnest(legs) as l lateral unnest(l.parts) as p lateral unnest(grid) as g lateral unnest(g) as c group by kind, g[1]",
+        "select n, l.alt, m.alt, c from stream lateral unnest(legs) as l lateral unnest(inner.legs) as m lateral unnest(grid[0]) as c where n > 90 limit 70",
+        "select n, l.alt, c from stream lateral unnest(legs) as l lateral unnest(grid[1]) as c order by time desc limit 70",
+        "select count(*), sum(p.km * q.km) from stream lateral unnest(legs) as l lateral unnest(l.parts) as p lateral unnest(l.parts) as q group by p.by[0]",
+        "select count(*), sum(Length(l.parts)) from stream lateral unnest(grid) as g lateral unnest(legs) as l where l.parts[?].km > 30 and g[?] = n % 8 group by kind",
+        "select count(*) from stream lateral unnest(grid) as g lateral unnest(nothing) as x",
+        "select count(*), sum(n) from stream lateral unnest(grid) as g lateral unnest(legs) as l where n > 300 and n < 520",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -7,6 +7,7 @@ mod choices;
 mod computed;
 mod digits;
 mod directed;
+mod first_groups;
 mod groups;
 #[path = "../memory/mod.rs"]
 mod memory;

@@ -56,6 +56,9 @@ impl Evaluator<'_> {
 
     /// The same of an expression that is reckoned with: of a path what else it has beside numbers makes no difference.
     pub(super) fn operand(&self, expr: &Expr) -> Option<Reckoned> {
+        if let Some(mantissas) = self.read_decimals(expr).and_then(TextNumbers::mantissas) {
+            return Some(Reckoned::Numbers(mantissas.clone()));
+        }
         self.reckoned(expr).or_else(|| Some(self.read_decimals(expr)?.reckoned()))
     }
 

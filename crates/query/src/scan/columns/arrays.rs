@@ -30,9 +30,10 @@ impl Evaluator<'_> {
     /// The same where the elements of all collections have columns.
     fn with_rows_of_elements(&self, plan: &ColumnPlan) -> Option<(ColumnPlan, Vec<OfArray>)> {
         let Some(Unnest::Values(collection)) = &plan.unnest else { return None };
-        let mut bound: Vec<Bound> = Vec::new();
+        let (mut levels, mut bound): (_, Vec<Bound>) = (Vec::new(), Vec::new());
         for (nth, collection) in std::iter::once(collection).chain(&plan.within).enumerate() {
-            let (_, array) = self.arrays_of_rows(collection, &bound).filter(|(level, _)| *level == nth)?;
+            let (level, array) = self.arrays_of_rows(collection, &bound)?;
+            levels.push(level);
             bound.push((self.paths.len() + nth, array));
         }
         let (mut plan, asked) = self.with_slots(plan.clone(), &bound);
@@ -40,7 +41,8 @@ impl Evaluator<'_> {
         if plan.exprs().flat_map(slots_of).any(|slot| elements.contains(&slot)) {
             return None;
         }
-        plan.unnest = Some(Unnest::Elements(bound.into_iter().map(|(_, array)| array).collect()));
+        let arrays = levels.into_iter().zip(bound).map(|(level, (_, array))| (level, array));
+        plan.unnest = Some(Unnest::Elements(arrays.collect()));
         plan.within = Vec::new();
         Some((plan, asked))
     }
@@ -213,30 +215,23 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Gives each element of arrays that columns tell a row of its own, or of arrays in their elements, and so on: which rows are those of some events. None where
+    /// Gives each element of arrays that columns tell a row of its own, as [`Unnest::Elements`] has them: which rows are those of some events. None where
     /// columns do not tell it after all.
     pub(super) fn unnest_columns(
         &mut self,
-        arrays: &[Array],
+        arrays: &[(usize, Array)],
         events: std::ops::Range<usize>,
     ) -> Result<Option<std::ops::Range<usize>>, ColumnError> {
         let Some(block) = self.block.stored() else { return Ok(None) };
-        let of: Vec<Arc<ArrayColumn>> =
-            arrays.iter().map(|array| block.arrays(array)).collect::<Result<_, _>>()?;
-        let Some((innermost, around)) = of.split_last() else { return Ok(None) };
-        // For each row its element of each level but the innermost, and its event, outermost first.
-        let mut origins = vec![innermost.origins.clone()];
-        for outer in around.iter().rev() {
-            let inner = origins.first().cloned().unwrap_or_default();
-            origins.insert(0, composed(&inner, &outer.origins));
-        }
-        let mut events_of: Option<Arc<[u32]>> = None;
+        let mut levels: Vec<Level> = Vec::new();
         let mut of_levels = Vec::new();
-        for level in 1..=of.len() {
-            events_of = of.get(level - 1).map(|of| match &events_of {
-                None => of.origins.clone(),
-                Some(events) => composed(&of.origins, events),
-            });
+        for (nth, (parent, array)) in arrays.iter().enumerate() {
+            let of = block.arrays(array)?;
+            if !add_level(&mut levels, *parent, &of) {
+                return Ok(None);
+            }
+            let level = nth + 1;
+            let events_of = levels.last().map(|level| level.events.clone());
             for (number, asked) in self.asked_of(level) {
                 match self.column_asked(block, &asked, events_of.as_deref())? {
                     None => return Ok(None),
@@ -244,18 +239,18 @@ impl Evaluator<'_> {
                 }
             }
         }
-        let Some(of_events) = origins.first().cloned() else { return Ok(None) };
-        let of_outer = of_levels.iter().filter(|(_, level, _)| *level < of.len());
-        let is_too_much = of_outer.clone().count().saturating_mul(of_events.len()) > REPEATED_CELLS_MAX;
-        if is_too_much || self.is_too_much_repeated(&of_events) {
+        let Some(of_events) = events_of_rows(&levels) else { return Ok(None) };
+        let is_gathered = |level: usize| levels.get(level - 1).is_some_and(|level| level.elements.is_some());
+        let gathered = of_levels.iter().filter(|(_, level, _)| is_gathered(*level)).count();
+        if gathered.saturating_mul(of_events.len()) > REPEATED_CELLS_MAX
+            || self.is_too_much_repeated(&of_events)
+        {
             return Ok(None);
         }
         self.repeat(&of_events);
         for (number, level, column) in of_levels {
-            let column = match origins.get(level) {
-                Some(origins) => self.repeated(&column, origins),
-                None => column,
-            };
+            let elements = levels.get(level - 1).and_then(|level| level.elements.as_deref());
+            let column = elements.map_or(column.clone(), |elements| self.repeated(&column, elements));
             if let Some(place) = self.columns.get_mut(self.first_stand_in + number) {
                 *place = Some(column);
             }
@@ -285,6 +280,83 @@ impl Evaluator<'_> {
             }
         }
         names.into_iter()
+    }
+}
+
+/// The elements of unnested arrays, and the rows that came of them so far.
+struct Level {
+    /// For each element its event.
+    events: Arc<[u32]>,
+    /// For each row its element; none where each element has one row.
+    elements: Option<Arc<[u32]>>,
+}
+
+/// For each row its event, once arrays were unnested.
+fn events_of_rows(levels: &[Level]) -> Option<Arc<[u32]>> {
+    let last = levels.last()?;
+    Some(match &last.elements {
+        None => last.events.clone(),
+        Some(elements) => composed(elements, &last.events),
+    })
+}
+
+/// Unnests the arrays that rows of a level have: false where there are too many rows then.
+fn add_level(levels: &mut Vec<Level>, parent: usize, of: &ArrayColumn) -> bool {
+    let own = parent.checked_sub(1).and_then(|parent| levels.get(parent));
+    let events = own.map_or_else(|| of.origins.clone(), |own| composed(&of.origins, &own.events));
+    let is_within = parent == levels.len() && own.is_none_or(|own| own.elements.is_none());
+    // For each row that comes of it the row before, and the element.
+    let (before, elements) = match is_within {
+        true => (of.origins.clone(), None),
+        false => {
+            let begins = begins_of(&of.origins);
+            let parent_of_rows = match own {
+                Some(own) => own.elements.clone(),
+                None => events_of_rows(levels),
+            };
+            let rows = levels.last().map_or(0, Level::rows);
+            let (mut before, mut elements) = (Vec::new(), Vec::new());
+            for row in 0..rows {
+                let parent = parent_of_rows.as_ref().map_or(Some(row as u32), |of| of.get(row).copied());
+                let Some(parent) = parent.map(|parent| parent as usize) else { continue };
+                let (Some(begin), Some(end)) = (begins.get(parent), begins.get(parent + 1)) else { continue };
+                before.extend(std::iter::repeat_n(row as u32, (end - begin) as usize));
+                elements.extend(*begin..*end);
+                if elements.len() > REPEATED_CELLS_MAX {
+                    return false;
+                }
+            }
+            (before.into(), Some(elements.into()))
+        }
+    };
+    for level in levels.iter_mut() {
+        level.elements = Some(match &level.elements {
+            None => before.clone(),
+            Some(elements) => composed(&before, elements),
+        });
+    }
+    levels.push(Level { events, elements });
+    true
+}
+
+/// Where the elements of each row begin, and where those of the last one end, by the rows that they come from.
+fn begins_of(origins: &[u32]) -> Vec<u32> {
+    let mut begins = vec![0; origins.last().map_or(1, |last| *last as usize + 2)];
+    for origin in origins {
+        begins.get_mut(*origin as usize + 1).into_iter().for_each(|count| *count += 1);
+    }
+    let mut sum = 0;
+    for begin in &mut begins {
+        sum += *begin;
+        *begin = sum;
+    }
+    begins
+}
+
+impl Level {
+    /// How many rows there are.
+    fn rows(&self) -> usize {
+        self.elements.as_ref().map_or(self.events.len(), |elements| elements.len())
     }
 }
 

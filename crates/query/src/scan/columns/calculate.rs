@@ -1,31 +1,35 @@
 //! Operations of two numbers over whole columns.
 
-use super::reckoned::{Operand, Reckoned, SCALE_MAX, Together, both, plain};
+use super::reckoned::{Operand, Places, Reckoned, SCALE_MAX, Together, both, longest, plain, shared, some};
 use super::roots::roots;
+use super::wide::of_wide;
 use crate::ast::Arithmetic;
 use crate::chunk::{
-    Chain, ChainOp, DecimalValues, Decimals, Mantissas, Quotient, product, quotient, short_quotient,
+    Chain, ChainOp, DecimalValues, Decimals, Mantissas, Quotient, Quotients, Terms, product, quotient,
+    short_quotient,
 };
 use crate::expr::{binary_power, of_decimals};
 use crate::value::{self, nearest, nearest_of};
 use rust_decimal::Decimal;
 use std::sync::Arc;
+use tamias_simd::numbers::{has_zero, multiply, of_both, told};
 
 /// What an operation comes to; none where a result is too long for any number.
 pub(super) fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
     if let Some(reckoned) = of_mantissas(op, left, right) {
         return Some(reckoned);
     }
+    if let Some(wide) = of_wide(op, left, right) {
+        return Some(wide);
+    }
     if let (Arithmetic::Power, Reckoned::Constant { value: 2, scale: 0 }) = (op, right) {
         return calculate(Arithmetic::Multiply, left, left);
     }
     if op == Arithmetic::Divide
-        && let Some(Together { rows, values }) = of_quotients(left, right)
+        && let Some((rows, quotients)) = of_quotients(left, right)
     {
-        return Some(Reckoned::Decimals(Arc::new(Decimals {
-            rows,
-            values: DecimalValues::Quotients(values),
-        })));
+        let values = DecimalValues::Quotients(quotients);
+        return Some(Reckoned::Decimals(Arc::new(Decimals { rows, values })));
     }
     if let Some(chain) = of_chain(op, left, right) {
         return Some(chain);
@@ -45,8 +49,14 @@ pub(super) fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Op
             let of = |left: (i64, u8), right: (i64, u8)| match short(shortly, left, factor.unwrap_or(right)) {
                 Some(result) => Some(Some(result)),
                 None => {
-                    let [left, right] = [left, right].map(|(value, scale)| plain(value, scale));
-                    of_decimals(op, left, right).ok()
+                    let decimal = |(value, scale): (i64, u8)| Decimal::new(value, scale.into());
+                    match op {
+                        Arithmetic::Multiply => long_of(op, decimal(left), decimal(right)),
+                        _ => {
+                            let [left, right] = [left, right].map(|(value, scale)| plain(value, scale));
+                            of_decimals(op, left, right).ok()
+                        }
+                    }
                 }
             };
             left.with(&right, of)
@@ -54,6 +64,7 @@ pub(super) fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Op
         Some((shortly, factor)) => {
             let of = |left, right| match short_of(shortly, left, factor, right) {
                 Some(result) => Some(Some(result)),
+                None if op == Arithmetic::Multiply => long_of(op, left, right),
                 None => long_of(op, value::plain(left), value::plain(right)),
             };
             left.decimals(false).with(&right.decimals(false), of)
@@ -109,7 +120,7 @@ fn short_of(op: Arithmetic, left: Decimal, factor: Option<(i64, u8)>, right: Dec
     short(op, parts(left)?, factor.or_else(|| parts(right))?)
 }
 
-/// The result of an operation of two decimals without zeros at their ends, the inner one none of a division by zero; none where it is too long.
+/// The result of an operation of two decimals without zeros at their ends, which make no difference to a product, the inner one none of a division by zero; none where it is too long.
 fn long_of(op: Arithmetic, left: Decimal, right: Decimal) -> Option<Option<Decimal>> {
     let told = match op {
         Arithmetic::Multiply => product(left, right),
@@ -150,8 +161,14 @@ fn of_chain(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckone
         (None, Some(rows)) if !has_zero => {
             (rows.map(<[u32]>::to_vec), [left.factor(), right.factor()], right.len())
         }
-        (Some(rows), Some(others)) if rows == others && !has_zero => {
-            (rows.map(<[u32]>::to_vec), [left.factor(), right.factor()], left.len())
+        (Some(left_rows), Some(right_rows)) if !has_zero => {
+            let (rows, [places, others]) = shared(left_rows, right_rows);
+            let at = |side: &Reckoned, places: Places| match places {
+                Some(places) => side.factor().at(&places),
+                None => side.factor(),
+            };
+            let count = rows.as_ref().map_or(left.len(), Vec::len);
+            (rows, [at(left, places), at(right, others)], count)
         }
         (left_rows, right_rows) => {
             let (Some(left_rows), Some(right_rows)) = (left_rows, right_rows) else { return None };
@@ -201,8 +218,76 @@ fn of_powers(left: &Reckoned, right: &Reckoned) -> Option<Together<Decimal>> {
     }
 }
 
-/// The quotients of numbers of 64 bits; none where there are others, or one may be too great.
-fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<Together<Quotient>> {
+/// The quotients of numbers of 64 bits, with the rows that have one; none where there are others, or one may be too great.
+fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<(Option<Vec<u32>>, Quotients)> {
+    if let Some(quotients) = of_columns(left, right) {
+        return Some(quotients);
+    }
+    let Together { rows, values } = of_each(left, right)?;
+    Some((rows, values.into_iter().collect()))
+}
+
+/// The same where all can be raised to one scale: columns stay as they are where they have the same rows, and none is divided by zero.
+fn of_columns(left: &Reckoned, right: &Reckoned) -> Option<(Option<Vec<u32>>, Quotients)> {
+    let ((_, scale), (divisors, other)) = (left.mantissas()?, right.mantissas()?);
+    let (mut rows, mut places) = match (left.rows(), right.rows()) {
+        (Some(rows), Some(others)) => shared(rows, others),
+        (Some(rows), None) | (None, Some(rows)) => (rows.map(<[u32]>::to_vec), [None, None]),
+        (None, None) => return None,
+    };
+    match &divisors {
+        Operand::Constant(divisor) => (*divisor != 0).then_some(())?,
+        Operand::Column(_, divisors) if has_zero(divisors) => {
+            let [_, of_divisors] = &places;
+            let with_one = without_zeros(divisors, of_divisors.as_deref());
+            let some_of = |of: Places| Some(of.map_or_else(|| with_one.clone(), |of| some(&of, &with_one)));
+            (rows, places) = (some_of(rows), places.map(some_of));
+        }
+        Operand::Column(..) => {}
+    }
+    let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
+    let (raise_left, raise_right) = (raise(scale, other)?, raise(other, scale)?);
+    let count = match (&places, left) {
+        ([Some(places), _] | [_, Some(places)], _) => places.len(),
+        (_, Reckoned::Constant { .. }) => right.len(),
+        _ => left.len(),
+    };
+    let [of_left, of_right] = places;
+    let (dividends, divisors) = (terms(left, raise_left, of_left)?, terms(right, raise_right, of_right)?);
+    (count > 0).then(|| (rows, Quotients::of_whole(dividends, divisors, count)))
+}
+
+/// The numbers at some places, times another one; none where one may be too long, or has a scale of its own.
+fn terms(of: &Reckoned, raise: i64, places: Places) -> Option<Terms> {
+    match of {
+        Reckoned::Constant { value, .. } => value.checked_mul(raise).map(Terms::Constant),
+        Reckoned::Numbers(numbers) => {
+            if raise != 1 {
+                i64::try_from(longest(&numbers.values)).ok()?.checked_mul(raise)?;
+            }
+            Some(match places {
+                None => Terms::Numbers(numbers.clone(), raise),
+                Some(places) => {
+                    let mut values = some(&numbers.values, &places);
+                    multiply(&mut values, raise);
+                    Terms::Own(values)
+                }
+            })
+        }
+        Reckoned::Decimals(_) => None,
+    }
+}
+
+/// Of divisors, some of them or all, those that are not zero, by their places among these.
+fn without_zeros(divisors: &[i64], places: Option<&[u32]>) -> Vec<u32> {
+    let count = places.map_or(divisors.len(), <[u32]>::len);
+    let place = |nth: usize| places.map_or(Some(nth), |places| places.get(nth).map(|place| *place as usize));
+    let is_zero = |nth: usize| place(nth).and_then(|place| divisors.get(place)).is_none_or(|of| *of == 0);
+    (0..count).filter(|nth| !is_zero(*nth)).map(|nth| nth as u32).collect()
+}
+
+/// The quotients one by one.
+fn of_each(left: &Reckoned, right: &Reckoned) -> Option<Together<Quotient>> {
     if let (Some((left, scale)), Some((right, other))) = (left.mantissas(), right.mantissas()) {
         let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
         if let (Some(raise_left), Some(raise_right)) = (raise(scale, other), raise(other, scale)) {
@@ -237,7 +322,7 @@ pub(super) fn of_mantissas(op: Arithmetic, left: &Reckoned, right: &Reckoned) ->
         return Some(Reckoned::computed(rows.map(<[u32]>::to_vec), line.of(values), scale));
     }
     if let Some((rows, values)) = of_short(op, (&left, raise_left), (&right, raise_right)) {
-        return Some(Reckoned::computed(rows.map(<[u32]>::to_vec), values, scale));
+        return Some(Reckoned::computed(rows, values, scale));
     }
     let of = |left: i64, right: i64| {
         let (left, right) = (left.checked_mul(raise_left)?, right.checked_mul(raise_right)?);
@@ -253,12 +338,12 @@ pub(super) fn of_mantissas(op: Arithmetic, left: &Reckoned, right: &Reckoned) ->
     Some(Reckoned::computed(rows, values, scale))
 }
 
-/// The sums, differences or products of two columns that have the same rows, where no number is so long that a result could be too long.
-fn of_short<'o>(
+/// The sums, differences or products of two columns, where no number is so long that a result could be too long.
+fn of_short(
     op: Arithmetic,
-    (left, raise_left): (&'o Operand<'_, i64>, i64),
+    (left, raise_left): (&Operand<'_, i64>, i64),
     (right, raise_right): (&Operand<'_, i64>, i64),
-) -> Option<(Option<&'o [u32]>, Vec<i64>)> {
+) -> Option<(Option<Vec<u32>>, Vec<i64>)> {
     let (Operand::Column(rows, left_values), Operand::Column(others, right_values)) = (left, right) else {
         return None;
     };
@@ -269,17 +354,29 @@ fn of_short<'o>(
         Arithmetic::Multiply => longest_left.checked_mul(longest_right)?,
         Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => return None,
     };
-    if rows != others || most > i64::MAX as u128 {
+    if most > i64::MAX as u128 {
         return None;
     }
-    let both = left_values.iter().zip(&**right_values);
-    let raised = both.map(|(left, right)| (left.wrapping_mul(raise_left), right.wrapping_mul(raise_right)));
-    let values = match op {
-        Arithmetic::Add => raised.map(|(left, right)| left.wrapping_add(right)).collect(),
-        Arithmetic::Subtract => raised.map(|(left, right)| left.wrapping_sub(right)).collect(),
-        _ => raised.map(|(left, right)| left.wrapping_mul(right)).collect(),
+    let (rows, [of_left, of_right]) = shared(*rows, *others);
+    let at = |values: &[i64], places: Places| places.map(|places| some(values, &places));
+    let (own_left, own_right) = (at(left_values, of_left), at(right_values, of_right));
+    let left_values = own_left.as_deref().unwrap_or(left_values);
+    let right_values = own_right.as_deref().unwrap_or(right_values);
+    let raised = |left: i64, right: i64| (left.wrapping_mul(raise_left), right.wrapping_mul(raise_right));
+    let sum = |(left, right): (i64, i64)| left.wrapping_add(right);
+    let difference = |(left, right): (i64, i64)| left.wrapping_sub(right);
+    let values = match (op, raise_left == 1 && raise_right == 1) {
+        (Arithmetic::Add, true) => of_both(left_values, right_values, i64::wrapping_add),
+        (Arithmetic::Add, false) => {
+            of_both(left_values, right_values, |left, right| sum(raised(left, right)))
+        }
+        (Arithmetic::Subtract, true) => of_both(left_values, right_values, i64::wrapping_sub),
+        (Arithmetic::Subtract, false) => {
+            of_both(left_values, right_values, |left, right| difference(raised(left, right)))
+        }
+        _ => of_both(left_values, right_values, i64::wrapping_mul),
     };
-    Some((*rows, values))
+    Some((rows, values))
 }
 
 /// The powers of mantissas; none where one is too long.
@@ -291,7 +388,7 @@ fn power(of: &Mantissas, exponent: i64) -> Option<Reckoned> {
 }
 
 /// One divided by a number, where that has an end.
-fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
+pub(super) fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
     let (places, power) = (0..=SCALE_MAX)
         .map(|places| (places, 10i64.saturating_pow(places.into())))
         .find(|(_, power)| power.checked_rem(value) == Some(0))?;
@@ -321,8 +418,7 @@ fn line(op: Arithmetic, raise: i64, constant: i64) -> Option<Line> {
 impl Line {
     /// Whether no result is too long.
     fn fits(self, values: &[i64]) -> bool {
-        let greatest = values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
-        let product = i128::from(self.factor.unsigned_abs()) * i128::from(greatest);
+        let product = i128::from(self.factor.unsigned_abs()) * i128::from(longest(values));
         product + i128::from(self.summand.unsigned_abs()) <= i128::from(i64::MAX)
     }
 
@@ -330,9 +426,9 @@ impl Line {
     fn of(self, values: &[i64]) -> Vec<i64> {
         let Line { factor, summand } = self;
         if factor == 1 {
-            return values.iter().map(|value| value.wrapping_add(summand)).collect();
+            return told(values, |value| value.wrapping_add(summand));
         }
-        values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(summand)).collect()
+        told(values, |value| value.wrapping_mul(factor).wrapping_add(summand))
     }
 }
 

@@ -136,6 +136,9 @@ pub(super) fn replace<'t>(
     let mut replaced = Vec::new();
     let mut rest: &[u8] = &text;
     while let Some(at) = find(rest, finder, spelling) {
+        if replaced.capacity() == 0 {
+            replaced.reserve(text.len());
+        }
         replaced.extend_from_slice(rest.get(..at).unwrap_or_default());
         replaced.extend_from_slice(with);
         rest = rest.get(at + finder.needle().len()..).unwrap_or_default();

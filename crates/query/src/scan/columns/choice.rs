@@ -316,6 +316,12 @@ impl Evaluator<'_> {
         }
     }
 
+    /// The numbers of a path that has nothing else, or null, in other rows, as `Coalesce` takes them of all its values but the last.
+    fn numbers_beside_null(&self, expr: &Expr) -> Option<Part> {
+        let column = self.mixed(expr).filter(|column| column.others.are_null)?;
+        Some(Part::Column(Arc::new(PathColumn::of_numbers(column.numbers.clone(), self.rows()))))
+    }
+
     fn number_part(&self, expr: &Expr) -> Option<Part> {
         if let Expr::Constant(Value::Undefined) = expr {
             return Some(Part::Undefined);
@@ -340,12 +346,6 @@ impl Evaluator<'_> {
             }
             Reckoned::Decimals(decimals) => Part::Decimals(decimals),
         })
-    }
-
-    /// The numbers of a column that has null beside them, and nothing else.
-    fn numbers_beside_null(&self, expr: &Expr) -> Option<Part> {
-        let column = self.mixed(expr).filter(|column| column.others.are_null)?;
-        Some(Part::Column(Arc::new(PathColumn::of_numbers(column.numbers.clone(), self.rows()))))
     }
 
     fn part(&self, expr: &Expr) -> Option<Part> {

@@ -39,8 +39,11 @@ impl<'s> Side<'s> {
             Side::Constant(value, scale) => over(value, scale),
             Side::Numbers(numbers) => over(*numbers.values.get(place)?, numbers.scale),
             Side::Decimals(decimals) => match &decimals.values {
-                DecimalValues::Quotients(quotients) => quotients.get(place).copied(),
-                DecimalValues::Decimals(_) | DecimalValues::Chain(_) | DecimalValues::Stored(_) => None,
+                DecimalValues::Quotients(quotients) => quotients.get(place),
+                DecimalValues::Decimals(_)
+                | DecimalValues::Chain(_)
+                | DecimalValues::Stored(_)
+                | DecimalValues::Wide(_) => None,
             },
         }
     }
@@ -77,7 +80,7 @@ impl Places<'_> {
 pub(super) fn choose(mask: &Mask, then: Side<'_>, otherwise: Side<'_>) -> Decimals {
     if then.are_quotients() && otherwise.are_quotients() {
         let (rows, values) = chosen(mask, [then, otherwise], Side::quotient);
-        return Decimals { rows, values: DecimalValues::Quotients(values) };
+        return Decimals { rows, values: DecimalValues::Quotients(values.into_iter().collect()) };
     }
     let (rows, values) = chosen(mask, [then, otherwise], Side::decimal);
     Decimals { rows, values: DecimalValues::Decimals(values) }

@@ -60,8 +60,9 @@ pub(super) struct Messages {
 pub(super) enum Unnest {
     /// The values of an expression. Elements are the values of the slot behind those of all paths.
     Values(Expr),
-    /// Arrays whose elements have columns, and those in their elements, and so on; the rows are elements of the last.
-    Elements(Vec<Array>),
+    /// Arrays whose elements have columns, each with the level of the rows that have it: 0 of events, 1 of the elements of the first of these arrays, and so on. The
+    /// rows are elements of the last, once for each row before that has them.
+    Elements(Vec<(usize, Array)>),
 }
 
 /// What is wanted of the rows that pass.

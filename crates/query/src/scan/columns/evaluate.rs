@@ -716,7 +716,7 @@ fn compare_decimals(decimals: &Decimals, op: Comparison, number: &Number<'_>, ro
             }
         }
         DecimalValues::Decimals(_) => decimals.each().for_each(|(row, value)| tell(row, passes(value))),
-        values @ (DecimalValues::Quotients(_) | DecimalValues::Chain(_)) => {
+        values @ (DecimalValues::Quotients(_) | DecimalValues::Chain(_) | DecimalValues::Wide(_)) => {
             let near = nearest_of(bound);
             let estimates = values.estimates();
             for (place, (row, estimate)) in decimals.rows().zip(estimates).enumerate() {

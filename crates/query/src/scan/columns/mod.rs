@@ -38,6 +38,7 @@ mod to_number;
 mod two_texts;
 mod unnest;
 mod whole;
+mod wide;
 
 pub(crate) use compile::ColumnPlan;
 pub(super) use compile::spelled;

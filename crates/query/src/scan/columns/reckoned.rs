@@ -5,6 +5,7 @@ use rust_decimal::Decimal;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
+use tamias_simd::numbers::{has_zero, range};
 
 /// The numbers that an expression comes to.
 pub(super) enum Reckoned {
@@ -66,7 +67,7 @@ impl Reckoned {
     /// Whether one of the numbers is zero.
     pub(super) fn has_zero(&self) -> bool {
         match self {
-            Reckoned::Numbers(numbers) => numbers.values.contains(&0),
+            Reckoned::Numbers(numbers) => has_zero(&numbers.values),
             Reckoned::Constant { .. } | Reckoned::Decimals(_) => {
                 (0..self.len()).any(|place| self.is_zero(place))
             }
@@ -137,7 +138,8 @@ impl Reckoned {
                     DecimalValues::Decimals(values) => Cow::Borrowed(values.as_slice()),
                     others @ (DecimalValues::Quotients(_)
                     | DecimalValues::Chain(_)
-                    | DecimalValues::Stored(_)) => Cow::Owned(others.each().collect()),
+                    | DecimalValues::Stored(_)
+                    | DecimalValues::Wide(_)) => Cow::Owned(others.each().collect()),
                 };
                 Operand::Column(decimals.rows.as_deref(), values)
             }
@@ -215,12 +217,18 @@ impl<T> Together<T> {
         Some(Together { rows: Some((0..count).filter(is_with).filter_map(row).collect()), values })
     }
 }
+/// The greatest of some numbers without their signs.
+pub(super) fn longest(values: &[i64]) -> u64 {
+    let (least, greatest) = range(values).unwrap_or_default();
+    least.unsigned_abs().max(greatest.unsigned_abs())
+}
+
 impl Operand<'_, i64> {
     /// The greatest of the numbers without their signs.
     pub(super) fn longest(&self) -> u64 {
         match self {
             Operand::Constant(value) => value.unsigned_abs(),
-            Operand::Column(_, values) => values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0),
+            Operand::Column(_, values) => longest(values),
         }
     }
 }
@@ -256,4 +264,32 @@ pub(super) fn both<'o, V: Copy>(
             }
         }
     })
+}
+
+/// The values at some places, each of which there is.
+pub(super) fn some<T: Copy>(of: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().filter_map(|place| of.get(*place as usize).copied()).collect()
+}
+
+/// Some places of a side; none where they are all.
+pub(super) type Places = Option<Vec<u32>>;
+
+/// The rows that have both sides, and their places among those of each; none where they are all of these.
+pub(super) fn shared(left: Option<&[u32]>, right: Option<&[u32]>) -> (Option<Vec<u32>>, [Places; 2]) {
+    match (left, right) {
+        (left, right) if left == right => (left.map(<[u32]>::to_vec), [None, None]),
+        (Some(rows), None) => (Some(rows.to_vec()), [None, Some(rows.to_vec())]),
+        (None, Some(rows)) => (Some(rows.to_vec()), [Some(rows.to_vec()), None]),
+        (left, right) => {
+            let places =
+                |rows: Option<&[u32]>| (0..rows.map_or(0, <[u32]>::len) as u32).collect::<Vec<u32>>();
+            let (of_left, of_right) = (places(left), places(right));
+            let (mut rows, mut places) = (Vec::new(), [Vec::new(), Vec::new()]);
+            for (row, one, other) in both((left, &of_left), (right, &of_right)) {
+                rows.push(row);
+                places.iter_mut().zip([one, other]).for_each(|(places, place)| places.push(place));
+            }
+            (Some(rows), places.map(Some))
+        }
+    }
 }

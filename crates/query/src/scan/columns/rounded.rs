@@ -28,7 +28,7 @@ pub(super) fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
 /// The same of decimals, as mantissas if they are short enough then.
 fn rounded_decimals(decimals: &Decimals, places: u8) -> Option<Reckoned> {
     if let DecimalValues::Quotients(quotients) = &decimals.values
-        && let Some(values) = quotients.iter().map(|quotient| quotient.rounded(places)).collect()
+        && let Some(values) = quotients.made(|quotient| quotient.rounded(places))
     {
         return Some(Reckoned::computed(decimals.rows.clone(), values, places));
     }

@@ -63,10 +63,10 @@ impl Coded {
     fn of_some(&self, places: &[u32], rows: &Passing) -> Coded {
         let are_many = places.len() >= self.dictionary.len() / CALCULATED_SHARE;
         if (self.has_numbers() || are_many)
-            && let Some(TextNumbers { decimals, are_all, are_null }) = self.numbers()
+            && let Some(TextNumbers { decimals, are_all, are_null, .. }) = self.numbers()
         {
             let decimals = Arc::new(gather_decimals(decimals, rows));
-            let numbers = TextNumbers { decimals, are_all: *are_all, are_null: *are_null };
+            let numbers = TextNumbers::new(decimals, *are_all, *are_null);
             return self.gathered(places).with_numbers(numbers);
         }
         if are_many {

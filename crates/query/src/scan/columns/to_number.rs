@@ -7,6 +7,7 @@ use super::reckoned::Reckoned;
 use crate::chunk::few_digits_of;
 use crate::expr::Expr;
 use crate::value::Number;
+use tamias_simd::decimal::Digits;
 
 /// A mantissa and its scale.
 type Read = (i64, u8);
@@ -41,16 +42,27 @@ impl Evaluator<'_> {
                 (json, false) => json.is_empty().then_some(None),
             }
         };
-        let read: Vec<Option<Read>> = entries.map(read).collect::<Option<_>>()?;
-        let scale = read.iter().flatten().map(|(_, scale)| *scale).max().unwrap_or(0);
-        let raised = |(mantissa, own): Read| mantissa.checked_mul(10i64.checked_pow((scale - own).into())?);
-        let mantissas: Vec<Option<i64>> = read
-            .into_iter()
-            .map(|read| read.map_or(Some(None), |read| raised(read).map(Some)))
-            .collect::<Option<_>>()?;
+        // Those that have none are zeros here.
+        let (mut mantissas, mut scales) = (Vec::new(), Vec::new());
+        let mut are_there = vec![false; coded.dictionary.len()];
+        for (entry, is_there) in entries.zip(&mut are_there) {
+            let told = read(entry)?;
+            *is_there = told.is_some();
+            let (mantissa, scale) = told.unwrap_or_default();
+            mantissas.push(mantissa);
+            scales.push(scale);
+        }
+        let scale = scales.iter().copied().max().unwrap_or(0);
+        for (mantissa, own) in mantissas.iter_mut().zip(&scales).filter(|(_, own)| **own != scale) {
+            *mantissa = mantissa.checked_mul(10i64.checked_pow((scale - own).into())?)?;
+        }
+        if coded.codes().is_none() && !are_there.contains(&false) {
+            return Some(Reckoned::computed(None, mantissas, scale));
+        }
         let (mut rows, mut values) = (Vec::with_capacity(self.rows()), Vec::with_capacity(self.rows()));
         for row in 0..self.rows() {
-            if let Some(Some(mantissa)) = mantissas.get(coded.code(row) as usize) {
+            let code = coded.code(row) as usize;
+            if let (Some(mantissa), Some(true)) = (mantissas.get(code), are_there.get(code)) {
                 rows.push(row as u32);
                 values.push(*mantissa);
             }
@@ -63,6 +75,9 @@ impl Evaluator<'_> {
 /// The number that a text spells: none where it spells none.
 fn read(text: &[u8]) -> Told<Read> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
+    if let Some((mantissa, scale)) = read_at_once(digits) {
+        return Ok(Some((if digits.len() < text.len() { -mantissa } else { mantissa }, scale)));
+    }
     match text {
         [] => return Ok(None),
         [b'-' | b'0'..=b'9', ..] if text.len() <= DIGITS_MAX => {}
@@ -90,4 +105,37 @@ fn read(text: &[u8]) -> Told<Read> {
     let mantissa = if digits.len() < text.len() { -mantissa } else { mantissa };
     let scale = u8::try_from(fraction.map_or(0, <[u8]>::len)).map_err(|_| Untold)?;
     Ok(Some((mantissa, scale)))
+}
+
+/// What digits come to, with a point among them or without, where they are spelled as numbers are.
+fn read_at_once(digits: &[u8]) -> Option<Read> {
+    let begins = matches!(digits, [b'0'] | [b'0', b'.', ..] | [b'1'..=b'9', ..]);
+    let ends = matches!(digits, [.., b'0'..=b'9']);
+    let (mantissa, scale) = Digits::of(digits).filter(|_| begins && ends)?.value();
+    Some((i64::try_from(mantissa).ok()?, u8::try_from(scale).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn texts_are_the_numbers_that_json_has(text in "-?[0-9.]{1,4}|-?[0-9]{1,9}\\.?[0-9]{0,8}|[0-9.e -]{0,17}") {
+            let is_number = serde_json::from_str::<f64>(&text).is_ok() && text.trim() == text;
+            let plain = is_number.then_some(text.as_str());
+            match read(text.as_bytes()) {
+                Ok(told) => {
+                    let spelled = told.map(|(mantissa, scale)| rust_decimal::Decimal::new(mantissa, scale.into()));
+                    let json = plain.and_then(tamias_json::number::to_decimal);
+                    prop_assert_eq!(spelled, json, "{}", text);
+                }
+                // What the bytes do not tell is told by an evaluation.
+                Err(Untold) => prop_assert!(plain.is_none() || text.contains('e') || text.len() > DIGITS_MAX),
+            }
+        }
+    }
 }

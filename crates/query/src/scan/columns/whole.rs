@@ -133,6 +133,12 @@ pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, 
 
 /// The same of decimals.
 pub(super) fn gather_decimals(decimals: &Decimals, rows: &Passing) -> Decimals {
+    if let (Some(with_one), Passing::Some(rows)) = (&decimals.rows, rows)
+        && *with_one == **rows
+    {
+        // As it is where rows pass whose divisor is not zero.
+        return Decimals { rows: None, values: decimals.values.clone() };
+    }
     let (places, rows) = places_of(decimals.rows.as_deref(), rows.places(), rows.len());
     Decimals { rows, values: decimals.values.at(&places) }
 }

@@ -6,7 +6,6 @@
 use crate::dictionary::is_plain;
 use crate::value::{lower, upper};
 use memchr::{memchr, memchr_iter, memmem};
-use std::borrow::Cow;
 
 /// The bytes of a text do not tell what becomes of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -122,35 +121,30 @@ pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>, spelling: S
     }
 }
 
-/// A text with another one wherever one stands, as long as it has no more bytes than so many.
-pub(super) fn replace<'t>(
-    text: Cow<'t, [u8]>,
+/// Appends a text with another one wherever one stands, as long as it has no more bytes than so many.
+pub(super) fn replace(
+    text: &[u8],
     finder: &memmem::Finder<'_>,
     with: &[u8],
     bytes_max: usize,
     spelling: Spelling,
-) -> Result<Cow<'t, [u8]>, Untold> {
-    if !has_needed_escapes_only(&text, spelling) {
+    out: &mut Vec<u8>,
+) -> Result<(), Untold> {
+    if !has_needed_escapes_only(text, spelling) {
         return Err(Untold);
     }
-    let mut replaced = Vec::new();
-    let mut rest: &[u8] = &text;
+    let begin = out.len();
+    let mut rest = text;
     while let Some(at) = find(rest, finder, spelling) {
-        if replaced.capacity() == 0 {
-            replaced.reserve(text.len());
-        }
-        replaced.extend_from_slice(rest.get(..at).unwrap_or_default());
-        replaced.extend_from_slice(with);
+        out.extend_from_slice(rest.get(..at).unwrap_or_default());
+        out.extend_from_slice(with);
         rest = rest.get(at + finder.needle().len()..).unwrap_or_default();
-        if replaced.len() > bytes_max {
+        if out.len() - begin > bytes_max {
             return Err(Untold);
         }
     }
-    if rest.len() == text.len() {
-        return Ok(text);
-    }
-    replaced.extend_from_slice(rest);
-    Ok(Cow::Owned(replaced))
+    out.extend_from_slice(rest);
+    Ok(())
 }
 
 /// Which case letters are brought to.
@@ -161,40 +155,40 @@ pub(super) enum Case {
 }
 
 impl Case {
-    /// A text with its letters in this case.
-    pub(super) fn of(self, text: &[u8], spelling: Spelling) -> Result<Vec<u8>, Untold> {
+    /// Appends a text with its letters in this case.
+    pub(super) fn append(self, text: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Result<(), Untold> {
         if spelling == Spelling::Plain {
-            return Ok(match self {
-                Case::Lower => text.to_ascii_lowercase(),
-                Case::Upper => text.to_ascii_uppercase(),
-            });
+            self.append_ascii(text, out);
+            return Ok(());
         }
         if !has_needed_escapes_only(text, spelling) {
             return Err(Untold);
         }
-        let mut made = Vec::with_capacity(text.len());
         let mut rest = text;
         while let Some(at) = memchr(b'\\', rest) {
             let (before, escaped) = rest.split_at(at);
-            self.add(before, &mut made)?;
+            self.append_unescaped(before, out)?;
             let (escape, behind) = escaped.split_at_checked(escape_bytes(escaped)?).ok_or(Untold)?;
-            made.extend_from_slice(escape);
+            out.extend_from_slice(escape);
             rest = behind;
         }
-        self.add(rest, &mut made)?;
-        Ok(made)
+        self.append_unescaped(rest, out)
+    }
+
+    fn append_ascii(self, text: &[u8], out: &mut Vec<u8>) {
+        let first = out.len();
+        out.extend_from_slice(text);
+        let added = out.get_mut(first..).unwrap_or_default();
+        match self {
+            Case::Lower => added.make_ascii_lowercase(),
+            Case::Upper => added.make_ascii_uppercase(),
+        }
     }
 
     /// The same of one without escapes: no letter has a case that needs one.
-    fn add(self, text: &[u8], made: &mut Vec<u8>) -> Result<(), Untold> {
-        let first = made.len();
+    fn append_unescaped(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
         if text.is_ascii() {
-            made.extend_from_slice(text);
-            let added = made.get_mut(first..).unwrap_or_default();
-            match self {
-                Case::Lower => added.make_ascii_lowercase(),
-                Case::Upper => added.make_ascii_uppercase(),
-            }
+            self.append_ascii(text, out);
             return Ok(());
         }
         let characters = std::str::from_utf8(text).map_err(|_| Untold)?.chars();
@@ -203,7 +197,7 @@ impl Case {
             Case::Upper => upper,
         });
         let mut buffer = [0; 4];
-        cased.for_each(|character| made.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes()));
+        cased.for_each(|character| out.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes()));
         Ok(())
     }
 }
@@ -220,6 +214,11 @@ mod tests {
         json[1..json.len() - 1].to_vec()
     }
 
+    fn in_case(case: Case, stored: &[u8], spelling: Spelling) -> Result<Vec<u8>, Untold> {
+        let mut out = Vec::new();
+        case.append(stored, spelling, &mut out).map(|()| out)
+    }
+
     proptest! {
         #[test]
         fn characters_are_counted_and_found_as_in_the_text_that_is_read(
@@ -233,11 +232,12 @@ mod tests {
             let at = |at: Option<usize>| at.map(|at| spelled(&text[..at]).len());
             prop_assert_eq!(find(&stored, &memmem::Finder::new(&part), Spelling::Any), at(text.find(&part)));
             prop_assert_eq!(find_last(&stored, &memmem::FinderRev::new(&part), Spelling::Any), at(text.rfind(&part)));
-            let replaced = replace(Cow::Borrowed(&stored), &memmem::Finder::new(&part), with.as_bytes(), 1000, Spelling::Any);
-            prop_assert_eq!(replaced.unwrap().into_owned(), spelled(&text.replace(&part, &with)));
+            let mut out = b"before ".to_vec();
+            replace(&stored, &memmem::Finder::new(&part), with.as_bytes(), 1000, Spelling::Any, &mut out).unwrap();
+            prop_assert_eq!(&out[7..], spelled(&text.replace(&part, &with)));
             let cased = |case: fn(char) -> char| spelled(&text.chars().map(case).collect::<String>());
-            prop_assert_eq!(Case::Lower.of(&stored, Spelling::Any).unwrap(), cased(lower));
-            prop_assert_eq!(Case::Upper.of(&stored, Spelling::Any).unwrap(), cased(upper));
+            prop_assert_eq!(in_case(Case::Lower, &stored, Spelling::Any), Ok(cased(lower)));
+            prop_assert_eq!(in_case(Case::Upper, &stored, Spelling::Any), Ok(cased(upper)));
         }
 
         #[test]
@@ -251,10 +251,13 @@ mod tests {
             let (finder, last) = (memmem::Finder::new(&part), memmem::FinderRev::new(&part));
             prop_assert_eq!(find(stored, &finder, plain), find(stored, &finder, any));
             prop_assert_eq!(find_last(stored, &last, plain), find_last(stored, &last, any));
-            let replaced = |spelling| replace(Cow::Borrowed(stored), &finder, with.as_bytes(), 1000, spelling);
+            let replaced = |spelling| {
+                let mut out = Vec::new();
+                replace(stored, &finder, with.as_bytes(), 1000, spelling, &mut out).map(|()| out)
+            };
             prop_assert_eq!(replaced(plain), replaced(any));
             for case in [Case::Lower, Case::Upper] {
-                prop_assert_eq!(case.of(stored, plain), case.of(stored, any));
+                prop_assert_eq!(in_case(case, stored, plain), in_case(case, stored, any));
             }
         }
 
@@ -274,7 +277,7 @@ mod tests {
         fn any_bytes_are_counted_without_a_panic(bytes in proptest::collection::vec(prop_oneof![Just(b'\\'), any::<u8>()], 0..12)) {
             let _ = (count(&bytes, Spelling::Any), place(&bytes, 3, Spelling::Any), end_in_escape(&bytes));
             let _ = (find(&bytes, &memmem::Finder::new("a"), Spelling::Any), find_last(&bytes, &memmem::FinderRev::new(""), Spelling::Any));
-            let _ = (Case::Lower.of(&bytes, Spelling::Any), Case::Upper.of(&bytes, Spelling::Any));
+            let _ = [Case::Lower, Case::Upper].map(|case| in_case(case, &bytes, Spelling::Any));
         }
     }
 

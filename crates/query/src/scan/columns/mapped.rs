@@ -176,10 +176,6 @@ impl<'e> TextOf<'e> {
         Ok(Some(match self {
             TextOf::Stored => Cow::Borrowed(stored),
             TextOf::Constant(text) => Cow::Borrowed(text),
-            TextOf::Cased(case, of) => {
-                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
-                Cow::Owned(case.of(&text, spelling)?)
-            }
             TextOf::Part { of, start, length } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
                 let Some(start) = start.tell(stored, spelling)? else { return Ok(None) };
@@ -188,25 +184,45 @@ impl<'e> TextOf<'e> {
                     length.as_ref().map(|length| length.tell(stored, spelling)).transpose()?.flatten();
                 return part(text, start, length, spelling);
             }
-            TextOf::Joined(parts) => {
-                let mut joined = Vec::new();
-                for part in parts {
-                    let Some(text) = part.tell(stored, spelling)? else { return Ok(None) };
-                    // An escape may stand for what is no character, and is another one where it is joined.
-                    if !has_needed_escapes_only(&text, spelling) || joined.len() + text.len() > TEXT_BYTES_MAX
-                    {
-                        return Err(Untold);
-                    }
-                    joined.extend_from_slice(&text);
-                }
-                Cow::Owned(joined)
-            }
             TextOf::Chosen(choice) => return choice.chosen(stored, spelling).tell(stored, spelling),
-            TextOf::Replaced { of, finder, with } => {
-                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
-                characters::replace(text, finder, with, TEXT_BYTES_MAX, spelling)?
+            TextOf::Cased(..) | TextOf::Joined(_) | TextOf::Replaced { .. } => {
+                let mut made = Vec::with_capacity(stored.len());
+                return Ok(self.append(stored, spelling, &mut made)?.map(|()| Cow::Owned(made)));
             }
         }))
+    }
+
+    /// Appends what a stored text comes to. Something may have been appended where nothing is told.
+    fn append(&self, stored: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Told<()> {
+        match self {
+            TextOf::Cased(case, of) => {
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                case.append(&text, spelling, out)?;
+            }
+            TextOf::Joined(parts) => {
+                let begin = out.len();
+                for part in parts {
+                    let behind = out.len();
+                    if part.append(stored, spelling, out)?.is_none() {
+                        return Ok(None);
+                    }
+                    let added = out.get(behind..).unwrap_or_default();
+                    // An escape may stand for what is no character, and is another one where it is joined.
+                    if !has_needed_escapes_only(added, spelling) || out.len() - begin > TEXT_BYTES_MAX {
+                        return Err(Untold);
+                    }
+                }
+            }
+            TextOf::Replaced { of, finder, with } => {
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                characters::replace(&text, finder, with, TEXT_BYTES_MAX, spelling, out)?;
+            }
+            TextOf::Stored | TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Chosen(_) => {
+                let Some(text) = self.tell(stored, spelling)? else { return Ok(None) };
+                out.extend_from_slice(&text);
+            }
+        }
+        Ok(Some(()))
     }
 }
 
@@ -333,11 +349,14 @@ impl<'e> Mapping<'e> {
     pub(super) fn write(&self, text: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Result<(), Untold> {
         match self {
             Mapping::Text(of) => {
-                if let Some(text) = of.tell(text, spelling)? {
-                    out.push(b'"');
-                    out.extend_from_slice(&text);
-                    out.push(b'"');
+                let begin = out.len();
+                out.push(b'"');
+                let told = of.append(text, spelling, out);
+                match told {
+                    Ok(Some(())) => out.push(b'"'),
+                    Ok(None) | Err(Untold) => out.truncate(begin),
                 }
+                told?;
             }
             Mapping::Number(of) => {
                 if let Some(number) = of.tell(text, spelling)? {
@@ -460,7 +479,8 @@ impl Evaluator<'_> {
     ) -> Option<Dictionary> {
         let dictionary = &coded.dictionary;
         let spelling = dictionary.spelling();
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
+        let (mut bytes, mut ends) =
+            (Vec::with_capacity(dictionary.text_bytes()), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
         for entry in 0..dictionary.len() as u32 {
             if bytes.len() > BYTES_MAX || (entry.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err()) {

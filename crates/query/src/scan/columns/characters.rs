@@ -289,6 +289,6 @@ mod tests {
             (place(text, 1, Spelling::Any), place(text, 2, Spelling::Any)),
             (Ok(Some(1)), Err(Untold))
         );
-        assert_eq!(Case::Lower.of(text, Spelling::Any), Err(Untold));
+        assert_eq!(in_case(Case::Lower, text, Spelling::Any), Err(Untold));
     }
 }

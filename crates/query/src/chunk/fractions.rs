@@ -1,8 +1,8 @@
 //! Chains of quotients many at once: each step is one of whole numbers, and what rounding it to the digits of a decimal has changed is carried along as a
 //! binary number. A loop without branches that the compiler turns into vectors.
 
-use super::quotients::{Quotients, copy};
-use super::units::{DIGITS, Lacking, ONE_APART, Parts, TOGETHER, binary, magnitude, signed};
+use super::quotients::{Quotients, TOGETHER, copy};
+use super::units::{DIGITS, Lacking, ONE_APART, Parts, binary, magnitude, signed};
 use crate::value::{BINARY_POWERS, WHOLE_POWERS};
 use std::ops::Range;
 use tamias_simd::{Isa, Task, Vector};

@@ -38,7 +38,7 @@ impl Magnitudes {
 
     /// None where several powers of ten are among them.
     pub(super) fn of_quotients(quotients: &Quotients) -> Option<Magnitudes> {
-        let (dividends, divisors, power) = quotients.ranges()?;
+        let ([dividends, divisors], power) = quotients.ranges()?;
         let power = BINARY_POWERS.get(usize::from(power.unsigned_abs())).map(|binary| match power < 0 {
             true => 1.0 / binary,
             false => *binary,

@@ -1,11 +1,13 @@
 //! Columns of quotients: their dividends and divisors stay where they are, and are taken together where they are divided.
 
 use super::quotient::Quotient;
-use super::units::TOGETHER;
 use std::ops::Range;
 use std::sync::Arc;
 use tamias_shred::Numbers as Mantissas;
 use tamias_simd::numbers::{multiply, of_both, range};
+
+/// So many quotients are divided together.
+pub(super) const TOGETHER: usize = 64;
 
 /// Quotients, none of which is divided by zero.
 #[derive(Clone, Debug)]
@@ -178,9 +180,9 @@ impl Quotients {
     }
 
     /// The least and the greatest of the dividends, the same of the divisors, and the power of ten that all are multiplied by; none where there are several.
-    pub(super) fn ranges(&self) -> Option<((i64, i64), (i64, i64), i8)> {
+    pub(super) fn ranges(&self) -> Option<([(i64, i64); 2], i8)> {
         match &self.powers {
-            Powers::One(power) => Some((self.dividends.range(), self.divisors.range(), *power)),
+            Powers::One(power) => Some(([self.dividends.range(), self.divisors.range()], *power)),
             Powers::Each(_) => None,
         }
     }

@@ -1,13 +1,10 @@
 //! Many quotients at once in units of the last place that a decimal has, for sums: a loop without branches that the compiler turns into vectors.
 
-use super::quotients::Quotients;
+use super::quotients::{Quotients, TOGETHER};
 use crate::value::{BINARY_POWERS, WHOLE_POWERS};
 use rust_decimal::Decimal;
 use std::ops::Range;
 use tamias_simd::{Isa, Task, Vector};
-
-/// So many quotients are divided together.
-pub(super) const TOGETHER: usize = 64;
 
 /// So many digits of a fraction are found together, by way of binary numbers: five roundings leave less than a tenth of the last digit uncertain.
 pub(super) const DIGITS: usize = 14;

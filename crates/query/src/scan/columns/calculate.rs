@@ -1,6 +1,8 @@
 //! Operations of two numbers over whole columns.
 
-use super::reckoned::{Operand, Places, Reckoned, SCALE_MAX, Together, both, longest, plain, shared, some};
+use super::reckoned::{
+    Operand, Places, Reckoned, SCALE_MAX, Together, both, longest, plain, reciprocal, shared, some,
+};
 use super::roots::roots;
 use super::wide::of_wide;
 use crate::ast::Arithmetic;
@@ -387,17 +389,6 @@ fn power(of: &Mantissas, exponent: i64) -> Option<Reckoned> {
     Some(Reckoned::computed(of.rows.clone(), values, scale))
 }
 
-/// One divided by a number, where that has an end.
-pub(super) fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
-    let (places, power) = (0..=SCALE_MAX)
-        .map(|places| (places, 10i64.saturating_pow(places.into())))
-        .find(|(_, power)| power.checked_rem(value) == Some(0))?;
-    let digits = power.checked_div(value)?;
-    match places.checked_sub(scale) {
-        Some(places) => Some((digits, places)),
-        None => Some((digits.checked_mul(10i64.checked_pow((scale - places).into())?)?, 0)),
-    }
-}
 /// `factor * x + summand`.
 #[derive(Clone, Copy)]
 struct Line {

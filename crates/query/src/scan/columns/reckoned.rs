@@ -293,3 +293,15 @@ pub(super) fn shared(left: Option<&[u32]>, right: Option<&[u32]>) -> (Option<Vec
         }
     }
 }
+
+/// One divided by a number, where that has an end.
+pub(super) fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
+    let (places, power) = (0..=SCALE_MAX)
+        .map(|places| (places, 10i64.saturating_pow(places.into())))
+        .find(|(_, power)| power.checked_rem(value) == Some(0))?;
+    let digits = power.checked_div(value)?;
+    match places.checked_sub(scale) {
+        Some(places) => Some((digits, places)),
+        None => Some((digits.checked_mul(10i64.checked_pow((scale - places).into())?)?, 0)),
+    }
+}

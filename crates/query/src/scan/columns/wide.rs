@@ -1,7 +1,6 @@
 //! Operations of numbers of one scale that need more than 64 bits, and no more than a decimal has.
 
-use super::calculate::reciprocal;
-use super::reckoned::{Reckoned, longest, shared, some};
+use super::reckoned::{Reckoned, longest, reciprocal, shared, some};
 use crate::ast::Arithmetic;
 use crate::chunk::{DecimalValues, Decimals, Wide};
 use crate::value::WHOLE_POWERS;

@@ -374,19 +374,8 @@ impl<'b> Evaluator<'b> {
             return Ok(vec![passes; self.rows()]);
         }
         if let Some((slot, coded)) = self.entries(expr) {
-            let mut passes = vec![false; coded.dictionary.len()];
-            let entries = 0..coded.dictionary.len() as u32;
-            let told = self.each_entry(expr, slot, coded, entries, |entry, value| {
-                if let Some(passes) = passes.get_mut(entry) {
-                    *passes = value.is_true();
-                }
-            });
             // Where it fails, that may be of a row that another term has passed over.
-            if told.is_err() {
-                return self.test_rows(expr, within);
-            }
-            let pass = |code: &u32| passes.get(*code as usize).copied().unwrap_or_default();
-            return Ok(coded.codes().unwrap_or_default().iter().map(pass).collect());
+            return self.test_entries(expr, slot, coded).or_else(|_| self.test_rows(expr, within));
         }
         if within.is_none_or(|within| self.are_many(within.iter().filter(|row| **row).count())) {
             if let Some(column) = self.by_combinations(expr)
@@ -500,6 +489,19 @@ impl<'b> Evaluator<'b> {
         .ok()?;
         others.put(&passes, &mut mask);
         Some(mask)
+    }
+
+    /// The same of a condition on the one path that has these entries, each of which is looked at once.
+    fn test_entries(&self, expr: &Expr, slot: usize, coded: &Coded) -> Result<Mask, ExecError> {
+        let mut passes = vec![false; coded.dictionary.len()];
+        let entries = 0..coded.dictionary.len() as u32;
+        self.each_entry(expr, slot, coded, entries, |entry, value| {
+            if let Some(passes) = passes.get_mut(entry) {
+                *passes = value.is_true();
+            }
+        })?;
+        let pass = |code: &u32| passes.get(*code as usize).copied().unwrap_or_default();
+        Ok(coded.codes().unwrap_or_default().iter().map(pass).collect())
     }
 
     /// The same, row by row.

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
+/// What is asked of a text and another one.
+type Holds = fn(&[u8], &[u8]) -> bool;
+
 impl Evaluator<'_> {
     /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
     /// spelled in several ways.
@@ -85,10 +88,10 @@ impl Evaluator<'_> {
     }
 
     /// The columns of two texts, and what is asked of them.
-    fn sides(&self, expr: &Expr) -> Option<(&Coded, &Coded, fn(&[u8], &[u8]) -> bool)> {
+    fn sides(&self, expr: &Expr) -> Option<(&Coded, &Coded, Holds)> {
         let Expr::Call { function, arguments, ci: false } = expr else { return None };
         let [left, right] = arguments.as_slice() else { return None };
-        let holds: fn(&[u8], &[u8]) -> bool = match function.name {
+        let holds: Holds = match function.name {
             "StartsWith" => |text, part| text.starts_with(part),
             "EndsWith" => |text, part| text.ends_with(part),
             "Contains" => |text, part| memmem::find(text, part).is_some(),

@@ -7,6 +7,7 @@ mod fractions;
 mod long;
 mod orders;
 mod quotient;
+mod split;
 mod stored;
 mod units;
 
@@ -21,6 +22,7 @@ pub(crate) use stored::StoredNumbers;
 pub(crate) use long::{product, quotient};
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
+pub(crate) use split::Split;
 pub(crate) use units::Units;
 
 use crate::dictionary::Dictionary;
@@ -85,6 +87,11 @@ impl Columns {
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.orders.len() + self.unordered
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
     }
 
     /// Adds rows whose places in time make no difference.
@@ -388,6 +395,11 @@ impl<'c> Chunk<'c> {
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The documents that its cells may stand in.
+    pub(crate) fn documents(&self) -> &'c [u8] {
+        self.documents
     }
 
     /// The number of columns.

@@ -9,6 +9,7 @@ mod digits;
 mod directed;
 #[path = "../memory/mod.rs"]
 mod memory;
+mod parts;
 mod random;
 mod spellings;
 mod templated;

@@ -129,7 +129,9 @@ impl<'g, 'p> Shared<'g, 'p> {
     /// The groups in parts, as the rows of a chunk tell it if they are the first.
     fn parts(&self, chunk: &Chunk<'_>) -> Option<&'g Parts<'p>> {
         let Shared { run, grouping, kept, parts, .. } = self;
-        parts.get_or_init(|| Parts::of(*run, grouping, kept, chunk)).as_ref()
+        // Of the rows of one event it is the order in which they came that tells the groups apart, which parts do not know.
+        let threads = if run.events.unnest.is_empty() { run.control.options.threads.get() } else { 1 };
+        parts.get_or_init(|| Parts::of(threads, grouping, kept, chunk)).as_ref()
     }
 }
 
@@ -145,8 +147,8 @@ struct Intake<'g, 'p> {
 impl<'g, 'p> Intake<'g, 'p> {
     fn new(shared: Shared<'g, 'p>) -> Intake<'g, 'p> {
         let Shared { run, grouping, kept, .. } = shared;
-        let (own, columns) = (Some(Groups::new(grouping, kept)), columns(run.outputs));
-        Intake { shared, own, columns, sharing: Sharing::new(run) }
+        let own = Some(Groups::new(grouping, kept));
+        Intake { shared, own, columns: columns(run.outputs), sharing: Sharing::new(columns(run.outputs)) }
     }
 
     /// Takes in the groups of another thread.

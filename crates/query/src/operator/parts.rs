@@ -10,9 +10,8 @@ use crate::chunk::{Chunk, Column, Columns, Entries, Split};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::key_table::share;
-use crate::outputs::{KeyColumn, columns};
+use crate::outputs::KeyColumn;
 use crate::plan::Grouping;
-use crate::scan::Run;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -39,22 +38,21 @@ const REPEATED_MAX: usize = 64;
 const PARTS_MAX: usize = 16;
 
 impl Sharing {
-    pub(super) fn new(run: Run<'_>) -> Sharing {
-        Sharing { split: Split::default(), part: columns(run.outputs) }
+    /// `part` has the columns of chunks.
+    pub(super) fn new(part: Columns) -> Sharing {
+        Sharing { split: Split::default(), part }
     }
 }
 
 impl<'p> Parts<'p> {
-    /// No groups yet; none where the keys of a chunk, the first of a query, do not tell that they are very many, or the query has one thread.
+    /// No groups yet, for so many threads; none where the keys of a chunk, the first of a query, do not tell that they are very many, or there is one thread.
     pub(super) fn of(
-        run: Run<'p>,
+        threads: usize,
         grouping: &'p Grouping,
         kept: &KeptOf,
         chunk: &Chunk<'_>,
     ) -> Option<Parts<'p>> {
-        let threads = run.control.options.threads.get();
-        // Of the rows of one event it is the order in which they came that tells the groups apart, which parts do not know.
-        if threads == 1 || !run.events.unnest.is_empty() {
+        if threads == 1 {
             return None;
         }
         let groups = || Groups::new(grouping, kept).into_part();

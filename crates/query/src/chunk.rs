@@ -9,6 +9,7 @@ mod magnitudes;
 mod orders;
 mod quotient;
 mod quotients;
+mod split;
 mod stored;
 mod units;
 mod wide;
@@ -25,6 +26,7 @@ pub(crate) use long::{product, quotient};
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
 pub(crate) use quotients::{Quotients, Terms};
+pub(crate) use split::Split;
 pub(crate) use units::Units;
 pub(crate) use wide::Wide;
 
@@ -90,6 +92,11 @@ impl Columns {
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.orders.len() + self.unordered
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
     }
 
     /// Adds rows whose places in time make no difference.
@@ -395,6 +402,11 @@ impl<'c> Chunk<'c> {
         self.columns.len()
     }
 
+    /// The documents that its cells may stand in.
+    pub(crate) fn documents(&self) -> &'c [u8] {
+        self.documents
+    }
+
     /// The number of columns.
     #[inline]
     pub(crate) fn width(&self) -> usize {
@@ -445,6 +457,80 @@ impl<'c> Chunk<'c> {
     pub(crate) fn value(&self, cell: CellText) -> Value<'c> {
         value_of(self.json(cell))
     }
+}
+
+impl Columns {
+    /// Takes the rows of a part of a chunk, instead of those that it has.
+    pub(crate) fn set_part(&mut self, chunk: &Chunk<'_>, split: &Split, part: u8) {
+        self.clear();
+        let Chunk { columns: from, .. } = chunk;
+        let rows = split.of(part);
+        self.dictionaries.clone_from(&from.dictionaries);
+        match &from.orders {
+            Orders::Each(orders) if orders.is_empty() => self.unordered = rows.len(),
+            Orders::Each(orders) => self.begin_rows(some(orders, rows)),
+            Orders::OfBlock { events, rows: of_block } => {
+                let events_of = rows.iter().map(|row| of_block.event(*row as usize) as u32).collect();
+                self.begin_block(events.clone(), EventRows::Some(Arc::new(events_of)));
+            }
+        }
+        self.columns.resize_with(from.columns.len(), || Column::Nothing);
+        for (nth, column) in from.columns.iter().enumerate() {
+            let column = self.part_of(chunk, column, split, part);
+            self.set(nth, column);
+        }
+    }
+
+    /// The values of a part's rows.
+    fn part_of(&mut self, chunk: &Chunk<'_>, column: &Column, split: &Split, part: u8) -> Column {
+        let rows = split.of(part);
+        match column {
+            Column::Nothing => Column::Nothing,
+            Column::Values(cells) => {
+                Column::Values(some(cells, rows).map(|cell| self.cell_of(chunk, cell)).collect())
+            }
+            Column::Entries(Entries { form, dictionary, codes: of_all }) => {
+                let mut codes = self.codes();
+                codes.extend(some(of_all, rows));
+                Column::Entries(Entries { form: *form, dictionary: dictionary.clone(), codes })
+            }
+            Column::Numbers(Numbers { few, others }) => {
+                let few =
+                    few.iter().filter_map(|few| Some(FewDigits { at: split.place(part, few.at)?, ..*few }));
+                let others = others.iter().filter_map(|(row, cell)| Some((split.place(part, *row)?, *cell)));
+                Column::Numbers(Numbers {
+                    few: few.collect(),
+                    others: others.map(|(row, cell)| (row, self.cell_of(chunk, cell))).collect(),
+                })
+            }
+            Column::Mantissas(numbers) => {
+                let (places, rows) = split.values(part, numbers.rows.as_deref());
+                let spelled = match &numbers.spelled {
+                    Digits::Each(digits) => Digits::Each(some(digits, &places).collect()),
+                    alike @ (Digits::InFull | Digits::Shortest) => alike.clone(),
+                };
+                let values = some(&numbers.values, &places).collect();
+                Column::Mantissas(Arc::new(Mantissas { rows, values, scale: numbers.scale, spelled }))
+            }
+            Column::Decimals(decimals) => {
+                let (places, rows) = split.values(part, decimals.rows.as_deref());
+                Column::Decimals(Arc::new(Decimals { rows, values: decimals.values.at(&places) }))
+            }
+        }
+    }
+
+    /// A cell of another chunk as one of these, which have that one's dictionaries.
+    fn cell_of(&mut self, chunk: &Chunk<'_>, cell: CellText) -> CellText {
+        match cell {
+            CellText::Own { .. } => own(&mut self.text, chunk.json(cell)),
+            CellText::Undefined | CellText::Block { .. } | CellText::Entry { .. } => cell,
+        }
+    }
+}
+
+/// The values at some places, each of which there is.
+fn some<'v, T: Copy>(values: &'v [T], places: &'v [u32]) -> impl Iterator<Item = T> + 'v {
+    places.iter().map(|place| values.get(*place as usize).copied()).map_while(|value| value)
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub(crate) struct Dictionary {
     is_plain: OnceLock<bool>,
     /// Whether they were keys of groups before.
     were_keys: AtomicBool,
+    /// For each of them a number by which keys are shared out.
+    shares: OnceLock<Box<[u8]>>,
     numbers: Mutex<Option<Arc<EntryNumbers>>>,
 }
 
@@ -160,6 +162,16 @@ impl Dictionary {
         self.were_keys.swap(true, Relaxed)
     }
 
+    /// Whether they were keys of groups before, without taking note of it.
+    pub(crate) fn were_keys(&self) -> bool {
+        self.were_keys.load(Relaxed)
+    }
+
+    /// For each text the number by which keys are shared out: told once, by what tells that of any text.
+    pub(crate) fn shares(&self, share: impl Fn(&[u8]) -> u8) -> &[u8] {
+        self.shares.get_or_init(|| (0..self.len() as u32).map(|text| share(self.get(text))).collect())
+    }
+
     /// The numbers that a table of keys has given them.
     pub(crate) fn numbers(&self) -> Option<Arc<EntryNumbers>> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -190,6 +202,7 @@ impl Dictionary {
         let numbers = self
             .numbers()
             .map_or(0, |numbers| size_of_val(&*numbers.numbers) + size_of_val(&*numbers.spelled_otherwise));
-        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>() + numbers
+        let shares = self.shares.get().map_or(0, |shares| shares.len());
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>() + numbers + shares
     }
 }

@@ -18,6 +18,8 @@ struct Tables {
     bytes_max: usize,
     by_path: Mutex<HashMap<Box<str>, Asked>>,
     held_bytes: AtomicUsize,
+    /// What tables take that are given up and that queries use yet.
+    left_bytes: AtomicUsize,
     /// How often a path was asked for.
     turns: AtomicU64,
 }
@@ -51,6 +53,8 @@ pub(crate) struct KeptKeys {
     id: u64,
     keys: RwLock<Arc<NumberedKeys>>,
     held_bytes: AtomicUsize,
+    /// The same once it is given up.
+    left_bytes: AtomicUsize,
     /// Whether the memory is needed otherwise: nothing is added any more, and whoever uses it ends that soon.
     is_given_up: AtomicBool,
     tables: Weak<Tables>,
@@ -73,13 +77,14 @@ impl KeyNumbers {
             bytes_max,
             by_path: Mutex::default(),
             held_bytes: AtomicUsize::new(0),
+            left_bytes: AtomicUsize::new(0),
             turns: AtomicU64::new(0),
         }))
     }
 
     /// What they take, in bytes.
     pub fn held_bytes(&self) -> usize {
-        self.0.held_bytes.load(Relaxed)
+        self.0.held_bytes.load(Relaxed) + self.0.left_bytes.load(Relaxed)
     }
 
     /// Gives up tables until the others take at most so many bytes, those first that were used longest ago. Those that queries use now go only where all take more than
@@ -201,6 +206,7 @@ impl KeptKeys {
             id: IDS.fetch_add(1, Relaxed),
             keys: RwLock::default(),
             held_bytes: AtomicUsize::new(0),
+            left_bytes: AtomicUsize::new(0),
             is_given_up: AtomicBool::new(false),
             tables,
         }
@@ -211,11 +217,16 @@ impl KeptKeys {
         self.is_given_up.load(Relaxed)
     }
 
-    /// Nothing is added from now on: how many bytes it takes.
+    /// Nothing is added from now on: how many bytes it takes, which are free once nobody reads it.
     fn give_up(&self) -> usize {
         let _nobody_adds = self.keys.write();
         self.is_given_up.store(true, Relaxed);
-        self.held_bytes.swap(0, Relaxed)
+        let bytes = self.held_bytes.swap(0, Relaxed);
+        if let Some(tables) = self.tables.upgrade() {
+            tables.left_bytes.fetch_add(bytes, Relaxed);
+            self.left_bytes.fetch_add(bytes, Relaxed);
+        }
+        bytes
     }
 
     /// The keys as they are now, while others may add to them.
@@ -229,10 +240,9 @@ impl KeptKeys {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The numbers of a dictionary's texts. They are given once it comes a second time, since one that is made for each query anew would never be asked again; none where they are not
+    /// The numbers of a dictionary's texts. They are given once it comes again, since one that is made for each query anew would never be asked again; none where they are not
     /// given.
-    pub(crate) fn numbers_of(&self, dictionary: &Dictionary) -> Option<Arc<EntryNumbers>> {
-        let is_again = dictionary.are_keys_again();
+    pub(crate) fn numbers_of(&self, dictionary: &Dictionary, is_again: bool) -> Option<Arc<EntryNumbers>> {
         let known = dictionary.numbers().filter(|numbers| numbers.table == self.id);
         if known.is_some() || !is_again {
             return known;
@@ -255,6 +265,14 @@ impl KeptKeys {
         drop(keys);
         tables.make_room_for(self);
         Some(numbers)
+    }
+}
+
+impl Drop for KeptKeys {
+    fn drop(&mut self) {
+        if let Some(tables) = self.tables.upgrade() {
+            tables.left_bytes.fetch_sub(*self.left_bytes.get_mut(), Relaxed);
+        }
     }
 }
 
@@ -338,7 +356,9 @@ mod tests {
             let _snapshot = kept.snapshot();
             // A key more, in a copy that has no room to spare.
             let dictionary = dictionary(1000 + keys..1001 + keys);
-            assert!(kept.numbers_of(&dictionary).is_none() && kept.numbers_of(&dictionary).is_some());
+            assert!(
+                kept.numbers_of(&dictionary, false).is_none() && kept.numbers_of(&dictionary, true).is_some()
+            );
         }
         let of_paths = numbers.held_bytes() - kept.held_bytes.load(Relaxed);
         assert_eq!(of_paths, PATH_BYTES + 1);
@@ -349,8 +369,8 @@ mod tests {
         numbers.ask(path);
         let kept = numbers.ask(path)?;
         let dictionary = dictionary(keys);
-        assert!(kept.numbers_of(&dictionary).is_none(), "it comes the first time");
-        kept.numbers_of(&dictionary).map(|_| kept)
+        assert!(kept.numbers_of(&dictionary, false).is_none(), "it comes the first time");
+        kept.numbers_of(&dictionary, true).map(|_| kept)
     }
 
     fn check_sum(numbers: &KeyNumbers) {
@@ -360,8 +380,9 @@ mod tests {
             Table::Once | Table::TooLarge => 0,
         };
         let bytes = by_path.iter().map(|(path, asked)| PATH_BYTES + path.len() + of(asked));
-        assert_eq!(numbers.held_bytes(), bytes.sum::<usize>());
-        assert!(numbers.held_bytes() <= numbers.0.bytes_max);
+        let held_bytes = numbers.0.held_bytes.load(Relaxed);
+        assert_eq!(held_bytes, bytes.sum::<usize>());
+        assert!(held_bytes <= numbers.0.bytes_max);
     }
 
     #[test]
@@ -369,14 +390,14 @@ mod tests {
         let numbers = KeyNumbers::new(1 << 20);
         let kept = number(&numbers, "a", 0..100).unwrap();
         let other = dictionary(50..150);
-        kept.numbers_of(&other);
-        let of_other = kept.numbers_of(&other).unwrap();
+        kept.numbers_of(&other, true);
+        let of_other = kept.numbers_of(&other, true).unwrap();
         assert!(of_other.numbers.iter().copied().eq(50..150));
         assert!(of_other.spelled_otherwise.is_empty());
         assert!(other.held_bytes() > dictionary(50..150).held_bytes(), "numbers count as part of it");
         let spelled = Dictionary::of([&b"1"[..], b"1.0", b"2", b"1.00"].into_iter());
-        kept.numbers_of(&spelled);
-        let numbered = kept.numbers_of(&spelled).unwrap();
+        kept.numbers_of(&spelled, true);
+        let numbered = kept.numbers_of(&spelled, true).unwrap();
         assert_eq!(
             (&*numbered.numbers, &*numbered.spelled_otherwise),
             (&[150, 150, 151, 150][..], &[1, 3][..])
@@ -404,9 +425,12 @@ mod tests {
         assert_eq!(large.read().len(), 10_000);
         let new = dictionary(0..5);
         new.are_keys_again();
-        assert!(large.numbers_of(&new).is_none());
+        assert!(large.numbers_of(&new, true).is_none());
         numbers.shrink(0, 0);
         check_sum(&numbers);
+        // What is given up is counted as long as somebody uses it.
+        assert!(numbers.held_bytes() > alone.held_bytes());
+        drop((a, b, c, large));
         assert_eq!(numbers.held_bytes(), 0);
         assert!(numbers.ask("c").is_none() && numbers.ask("c").is_some(), "it begins anew");
     }
@@ -438,7 +462,9 @@ mod tests {
         assert!(numbers.ask("once").is_some(), "that it was asked for takes nearly nothing");
         assert!(numbers.ask("unused").is_none());
         numbers.shrink(both / 4, both / 4);
-        assert!(used.is_given_up() && numbers.held_bytes() <= both / 4);
+        assert!(used.is_given_up() && numbers.held_bytes() > both / 4);
+        drop(used);
+        assert!(numbers.held_bytes() <= both / 4);
         check_sum(&numbers);
     }
 

@@ -21,7 +21,7 @@ use crate::allocated::Pages;
 use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
 use crate::value::{Value, canonical, write_json};
-use foldhash::fast::RandomState;
+use foldhash::fast::{FixedState, RandomState};
 use packed::{Form, PLAIN_DIGITS_MAX, Packed, is_plain_number, pack};
 use rust_decimal::Decimal;
 use slots::Slots;
@@ -78,6 +78,11 @@ pub(crate) struct Kept(NonZero<u32>);
 impl Kept {
     /// Stands for a spelling where there is none.
     const NONE: Kept = Kept(NonZero::<u32>::MIN);
+
+    /// The same in a table in which so many come before it.
+    pub(crate) fn behind(self, spellings: u32) -> Kept {
+        Kept(self.0.saturating_add(spellings))
+    }
 }
 
 /// A text that is looked up: packed, or as it is.
@@ -257,6 +262,23 @@ impl KeyTable {
         self.entries.push(Entry { bits, owner: *owner, number, form, zeros });
     }
 
+    /// Takes in keys of another table that are none of these, behind them: how many spellings are before theirs. Keys are not found any more.
+    pub(crate) fn append(&mut self, other: KeyTable) -> u32 {
+        let (before, pages) = (self.entries.len() as u32, self.texts.append(other.texts));
+        for mut entry in other.entries {
+            if entry.form == Form::TEXT {
+                let (place, length) = entry.place();
+                let bits = u128::from(place.behind(pages).to_bits()) | (length as u128) << 64;
+                entry.bits = bits.to_ne_bytes();
+            }
+            entry.number = entry.number.saturating_add(self.len);
+            self.entries.push(entry);
+        }
+        self.len = self.len.saturating_add(other.len);
+        self.has_others |= other.has_others;
+        before
+    }
+
     /// The spelling that was new last.
     pub(crate) fn last_spelling(&self) -> Kept {
         NonZero::new(self.entries.len() as u32).map_or(Kept::NONE, Kept)
@@ -276,11 +298,13 @@ impl KeyTable {
     }
 
     /// The text of a spelling.
+    #[inline]
     pub(crate) fn spelling(&self, Kept(place): Kept) -> Spelling<'_> {
         let entry = self.entries.get(place.get() as usize - 1);
         entry.map_or(Spelling::Text(&[]), |entry| self.spelling_of(entry))
     }
 
+    #[inline]
     fn spelling_of(&self, entry: &Entry) -> Spelling<'_> {
         match entry.form {
             Form::TEXT => Spelling::Text(self.text_of(entry)),
@@ -362,6 +386,21 @@ pub(crate) fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
         [b'-', digits @ ..] => digits != b"0" && is_plain_number(digits),
         digits => is_plain_number(digits),
     }
+}
+
+/// A number by which keys are shared out, which equal ones have in common.
+pub(crate) fn share(json: &[u8]) -> u8 {
+    let share = |text: &[u8]| {
+        let mut hasher = FixedState::default().build_hasher();
+        hasher.write(text);
+        (hasher.finish() >> 56) as u8
+    };
+    if is_its_canonical_text(json, false) {
+        return share(json);
+    }
+    let mut text = Vec::new();
+    write_canonical(json, false, &mut text);
+    share(&text)
 }
 
 /// Writes the canonical text of what a JSON text spells.

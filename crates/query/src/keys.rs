@@ -23,6 +23,8 @@ pub(crate) struct Keys {
     firsts: Pages<Kept>,
     /// How many texts were looked up while keys had numbers only.
     texts: usize,
+    /// Whether they are some of the keys of a query: others take the same dictionaries up.
+    are_part: bool,
 }
 
 /// Keys that outlive queries, with what they are called here.
@@ -113,6 +115,11 @@ impl Keys {
         Keys { ci, kept, ..Keys::default() }
     }
 
+    /// Makes them a part of the keys of a query.
+    pub(crate) fn be_part(&mut self) {
+        self.are_part = true;
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.numbers.len() + self.firsts.len()
@@ -124,13 +131,9 @@ impl Keys {
             self.take_all_in();
             self.kept = None;
         }
-        let numbers = match &self.kept {
-            Some(kept) => kept.keys.numbers_of(dictionary),
-            None => {
-                dictionary.are_keys_again();
-                None
-            }
-        };
+        // Of parts, who shares the rows out takes note of it.
+        let are_again = if self.are_part { dictionary.were_keys() } else { dictionary.are_keys_again() };
+        let numbers = self.kept.as_ref().and_then(|kept| kept.keys.numbers_of(dictionary, are_again));
         KeyTexts { dictionary: dictionary.clone(), numbers }
     }
 
@@ -145,6 +148,17 @@ impl Keys {
             }
             _ => {
                 self.look_texts_ahead((0..dictionary.len() as u32).map(|entry| dictionary.get(entry)), known)
+            }
+        }
+    }
+
+    /// The same of some texts of a dictionary that have numbers, of more than these.
+    pub(crate) fn look_numbers_ahead(&self, texts: &KeyTexts, entries: &[u32], known: &mut [u32]) {
+        let (Some(numbers), Some(kept)) = (&texts.numbers, &self.kept) else { return };
+        for entry in entries {
+            let number = numbers.numbers.get(*entry as usize).copied().unwrap_or(u32::MAX);
+            if let Some(known) = known.get_mut(*entry as usize) {
+                *known = kept.here.get(number as usize).copied().unwrap_or_default();
             }
         }
     }
@@ -239,10 +253,7 @@ impl Keys {
 
     /// Finds a key of others: by its number where both have it from the same keys that outlive queries.
     pub(crate) fn find_of(&mut self, other: &Keys, there: u32) -> Met {
-        let are_same = match (&self.kept, &other.kept) {
-            (Some(own), Some(kept)) => Arc::ptr_eq(&own.keys, &kept.keys),
-            _ => false,
-        };
+        let are_same = self.has_same_kept(other);
         match other.numbers.get(there as usize) {
             Some(number) if are_same => self.find_number(*number, || other.first(there), || true),
             Some(_) | None => self.find(&other.first(there)),
@@ -282,6 +293,7 @@ impl Keys {
     }
 
     /// The spelling in which a key came first, most likely. Asked once all keys are met.
+    #[inline]
     pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
         self.kept_first(number).map_or(Spelling::Text(&[]), |(table, first)| table.spelling(first))
     }
@@ -353,6 +365,30 @@ impl Keys {
             each(Taken { there, found, is_alike, bytes: &|| self.bytes() })?;
         }
         Ok(())
+    }
+
+    /// Takes in keys that are none of these, behind them: false, and nothing done, where they have to be looked up for that. Keys are not found any more.
+    pub(crate) fn append(&mut self, other: &mut Keys) -> bool {
+        let (numbers, texts) =
+            (self.numbers.len() + other.numbers.len(), self.firsts.len() + other.firsts.len());
+        if numbers == 0 {
+            let before = self.own.append(std::mem::take(&mut other.own));
+            other.firsts.iter().for_each(|first| self.firsts.push(first.behind(before)));
+            return true;
+        }
+        let are_same = self.has_same_kept(other) && texts == 0;
+        if are_same {
+            other.numbers.iter().for_each(|number| self.numbers.push(*number));
+        }
+        are_same
+    }
+
+    /// Whether both have numbers from the same keys that outlive queries.
+    fn has_same_kept(&self, other: &Keys) -> bool {
+        match (&self.kept, &other.kept) {
+            (Some(own), Some(kept)) => Arc::ptr_eq(&own.keys, &kept.keys),
+            _ => false,
+        }
     }
 
     /// Forgets how keys are found: their numbers and spellings are all that is asked for from now on.

@@ -88,7 +88,7 @@ impl<const WANTED: bool> Accumulators for Flags<WANTED> {
         0
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn finish(&self, group: u32) -> Value<'_> {
         let met = self.met.get(group as usize).copied().unwrap_or_default();
         Value::Bool(met == WANTED)
     }

@@ -133,7 +133,14 @@ impl Accumulators for Counts {
         0
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn append(&mut self, other: Counts, groups: usize, all: usize) -> usize {
+        let grown = self.grow(all);
+        let own = self.0.iter_mut().skip(groups);
+        own.zip(other.0).for_each(|(count, other)| *count = other);
+        grown
+    }
+
+    fn finish(&self, group: u32) -> Value<'_> {
         Value::from(self.whole(group).unwrap_or_default())
     }
 

@@ -438,7 +438,7 @@ impl Accumulators for DistinctCounts {
         self.grown()
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn finish(&self, group: u32) -> Value<'_> {
         Value::from(self.whole(group).unwrap_or_default())
     }
 

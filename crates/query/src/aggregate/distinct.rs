@@ -153,14 +153,14 @@ impl Accumulators for DistinctValues {
         self.groups.get(0).is_some_and(|values| values.len() >= wanted)
     }
 
-    fn finish(&mut self, _: u32) -> Value<'static> {
+    fn finish(&self, _: u32) -> Value<'_> {
         Value::Undefined
     }
 
-    fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
-        let numbers = self.groups.get_mut(group as usize).map(std::mem::take).unwrap_or_default();
+    fn rows(&self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+        let numbers = self.groups.get(group as usize);
         let mut firsts: Vec<&First> =
-            numbers.iter().filter_map(|number| self.values.get(*number as usize)).collect();
+            numbers.into_iter().flatten().filter_map(|number| self.values.get(*number as usize)).collect();
         firsts.sort_by_key(|first| first.at);
         Box::new(firsts.into_iter().map(|first| parse(&first.json)))
     }

@@ -428,8 +428,8 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         Some(self.best.estimate(group)).filter(|estimate| !estimate.is_nan())
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
-        match self.best.take(group) {
+    fn finish(&self, group: u32) -> Value<'_> {
+        match self.best.get(group) {
             None => Value::Undefined,
             Some((Held::Few(significand, scale), _)) => Value::Number(Number::few(significand, scale)),
             Some((Held::Value(value), _)) => value,

@@ -129,8 +129,8 @@ impl<const FIRST: bool> Accumulators for Ends<FIRST> {
             .sum()
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
-        let end = self.ends.get_mut(group as usize).and_then(Option::take);
+    fn finish(&self, group: u32) -> Value<'_> {
+        let end = self.ends.get(group as usize).and_then(Option::as_ref);
         end.map_or(Value::Undefined, |end| parse(&end.json))
     }
 }

@@ -119,7 +119,7 @@ macro_rules! aggregates {
             }
 
             /// The value of a group. It is asked for once of each aggregate.
-            pub(crate) fn finish(self, state: &mut State, group: u32) -> Value<'static> {
+            pub(crate) fn finish(self, state: &State, group: u32) -> Value<'_> {
                 match (self, state) {
                     $((Function::$variant(of), State::$variant(state)) => of.finish(state, group),)*
                     // A state is that of its function.
@@ -161,11 +161,18 @@ macro_rules! aggregates {
                 })* }
             }
 
+            fn append(&mut self, other: State, groups: usize, all: usize) -> usize {
+                match self { $(State::$variant(of) => {
+                    let State::$variant(other) = other else { return 0 };
+                    of.append(other, groups, all)
+                })* }
+            }
+
             fn is_settled(&self, wanted: usize) -> bool {
                 match self { $(State::$variant(of) => of.is_settled(wanted),)* }
             }
 
-            fn finish(&mut self, group: u32) -> Value<'static> {
+            fn finish(&self, group: u32) -> Value<'_> {
                 match self { $(State::$variant(of) => of.finish(group),)* }
             }
 
@@ -181,7 +188,7 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.too_long(),)* }
             }
 
-            fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+            fn rows(&self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
                 match self { $(State::$variant(of) => of.rows(group),)* }
             }
         }

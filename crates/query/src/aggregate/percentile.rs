@@ -8,6 +8,7 @@ use super::state::{
 use crate::chunk::{Chunk, Column, DecimalValues, Decimals, FewDigits, Order, scalar_of};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percentile {
@@ -74,7 +75,7 @@ impl Aggregate for Percentile {
         self.error == other.error
     }
 
-    fn finish(self, state: &mut Rankings, group: u32) -> Value<'static> {
+    fn finish(self, state: &Rankings, group: u32) -> Value<'_> {
         let ranked = state.groups.get(group as usize);
         Value::from_option(ranked.and_then(|ranked| ranked.percentile(self.p)))
     }
@@ -123,7 +124,7 @@ pub(crate) struct Rankings {
     scratch: Vec<Packed>,
     few: Vec<FewDigits>,
     /// How many medians would be of too many digits.
-    too_long: u64,
+    too_long: AtomicU64,
 }
 
 /// Lesser numbers are not told by their estimates.
@@ -132,7 +133,7 @@ const ESTIMATED_MIN: f64 = 1e-9;
 impl Rankings {
     fn new(error: f64) -> Rankings {
         let (groups, scratch, few) = (States::default(), Vec::new(), Vec::new());
-        Rankings { error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
+        Rankings { error, groups, sorting: Sorting::default(), scratch, few, too_long: AtomicU64::new(0) }
     }
 }
 
@@ -242,16 +243,16 @@ impl Accumulators for Rankings {
     }
 
     /// The median.
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn finish(&self, group: u32) -> Value<'_> {
         let Some(ranked) = self.groups.get(group as usize) else { return Value::Undefined };
         Value::from_option(median(ranked).unwrap_or_else(|TooLarge| {
-            self.too_long += 1;
+            self.too_long.fetch_add(1, Relaxed);
             None
         }))
     }
 
     fn too_long(&self) -> u64 {
-        self.too_long
+        self.too_long.load(Relaxed)
     }
 }
 

@@ -245,7 +245,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
         grown
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn finish(&self, group: u32) -> Value<'_> {
         let of = self.groups.get(group as usize).filter(|of| of.too_long == 0);
         Value::from_option(of.and_then(|of| spread(of.count, &of.sum.long(), &of.all_squares(), ROOT)))
     }

@@ -64,7 +64,7 @@ pub(crate) trait Aggregate: Copy + Debug + PartialEq {
     }
 
     /// The value of a group, of a state that may be shared.
-    fn finish(self, state: &mut Self::State, group: u32) -> Value<'static> {
+    fn finish(self, state: &Self::State, group: u32) -> Value<'_> {
         state.finish(group)
     }
 }
@@ -73,7 +73,7 @@ pub(crate) trait Aggregate: Copy + Debug + PartialEq {
 ///
 /// Any split of the same values over several of them, in any order, merges to equal results. Wherever memory grows, the number of bytes is
 /// given back, about.
-pub(crate) trait Accumulators: Send {
+pub(crate) trait Accumulators: Send + Sync {
     /// Makes room for so many groups.
     fn grow(&mut self, groups: usize) -> usize;
 
@@ -104,13 +104,22 @@ pub(crate) trait Accumulators: Send {
     where
         Self: Sized;
 
+    /// Takes in the states of groups that follow so many, and are so many then with these.
+    fn append(&mut self, other: Self, groups: usize, all: usize) -> usize
+    where
+        Self: Sized,
+    {
+        let numbers: Vec<u32> = (groups as u32..all as u32).collect();
+        self.grow(all) + self.merge(other, &numbers)
+    }
+
     /// Whether no event that comes later in time can change the first `wanted` values of the one group there is.
     fn is_settled(&self, _wanted: usize) -> bool {
         false
     }
 
     /// The value of a group. It is asked for once.
-    fn finish(&mut self, group: u32) -> Value<'static>;
+    fn finish(&self, group: u32) -> Value<'_>;
 
     /// The value of a group where that is a whole number; none where it may be another one.
     fn whole(&self, _group: u32) -> Option<u64> {
@@ -129,7 +138,7 @@ pub(crate) trait Accumulators: Send {
     }
 
     /// The values of a group, in time order, of an aggregate that gives several rows.
-    fn rows(&mut self, _group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+    fn rows(&self, _group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
         Box::new(std::iter::empty())
     }
 }
@@ -447,5 +456,12 @@ const FIRST_STATES: usize = 1 << 18;
 pub(super) fn grow_states<T: Default>(states: &mut States<T>, groups: usize) -> usize {
     let before = states.bytes();
     states.lengthen(groups);
+    states.bytes() - before
+}
+
+/// Takes in the states of groups that follow these: by how many bytes they grew.
+pub(super) fn append_states<T>(states: &mut States<T>, others: States<T>) -> usize {
+    let before = states.bytes();
+    others.into_iter().for_each(|state| states.push(state));
     states.bytes() - before
 }

@@ -1,7 +1,9 @@
 //! `sum(x)` and `mean(x)`: of all numbers, never rounded before the end. Other values do not count.
 
 use super::exact::ExactSum;
-use super::state::{Accumulators, Aggregate, Groups, Known, States, each_other, grow_states, rows_of};
+use super::state::{
+    Accumulators, Aggregate, Groups, Known, States, append_states, each_other, grow_states, rows_of,
+};
 use crate::chunk::{
     Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, Wide, scalar_of,
 };
@@ -447,7 +449,11 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
         grown
     }
 
-    fn finish(&mut self, group: u32) -> Value<'static> {
+    fn append(&mut self, other: Sums<MEAN>, _: usize, _: usize) -> usize {
+        append_states(&mut self.groups, other.groups)
+    }
+
+    fn finish(&self, group: u32) -> Value<'_> {
         let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0);
         Value::from_option(summed.and_then(|summed| match MEAN {
             true => summed.sum.mean(summed.count),

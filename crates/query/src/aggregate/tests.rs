@@ -74,7 +74,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 }
 
 /// What a state tells of each group.
-fn results(function: Function, mut state: State) -> Vec<Vec<String>> {
+fn results(function: Function, state: State) -> Vec<Vec<String>> {
     let group = |group| {
         let values =
             if function.gives_rows() { state.rows(group).collect() } else { vec![state.finish(group)] };

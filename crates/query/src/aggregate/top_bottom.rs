@@ -134,12 +134,12 @@ impl<const FIRST: bool> Accumulators for Kept<FIRST> {
         FIRST && self.groups.get(0).is_some_and(|values| values.kept.len() >= wanted.min(self.most))
     }
 
-    fn finish(&mut self, _: u32) -> Value<'static> {
+    fn finish(&self, _: u32) -> Value<'_> {
         Value::Undefined
     }
 
-    fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
-        let values = self.groups.get_mut(group as usize).map(std::mem::take).unwrap_or_default();
-        Box::new(values.kept.into_values())
+    fn rows(&self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+        let values = self.groups.get(group as usize);
+        Box::new(values.into_iter().flat_map(|values| values.kept.values().cloned()))
     }
 }

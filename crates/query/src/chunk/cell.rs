@@ -79,6 +79,7 @@ pub(super) fn cell(value: &Value<'_>, documents: &[u8], text: &mut Vec<u8>) -> C
 }
 
 /// A cell for text that is copied.
+#[inline]
 pub(super) fn own(text: &mut Vec<u8>, json: &[u8]) -> CellText {
     let start = text.len();
     text.extend_from_slice(json);

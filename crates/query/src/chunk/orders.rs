@@ -91,7 +91,7 @@ impl EventRows {
     }
 
     #[inline]
-    fn event(&self, row: usize) -> usize {
+    pub(super) fn event(&self, row: usize) -> usize {
         match self {
             EventRows::All(events) => events.start as usize + row,
             EventRows::Some(events) => events.get(row).map_or(usize::MAX, |event| *event as usize),

@@ -86,6 +86,7 @@ fn raw(json: &[u8]) -> Option<(Packed, u8)> {
 }
 
 /// The text of a packed key, and its length.
+#[inline]
 pub(super) fn unpack(Packed { bits, form }: Packed, zeros: u8) -> ([u8; SPELLED_MAX], u8) {
     let mut spelled = Spelled::default();
     match form {

@@ -22,10 +22,14 @@ impl Spelling<'_> {
 
 impl<'t> Spelling<'t> {
     /// Whether the value is written as it is spelled. Of an object the keys that come twice are not, and what is no character is the replacement character.
+    #[inline]
     pub(crate) fn is_shown_as_it_is(&self) -> bool {
-        match self.first() {
-            Some(b'{' | b'[') => false,
-            Some(b'"') => memchr::memchr(b'\\', self).is_none(),
+        let is_backslash = |any: bool, byte: &u8| any | (*byte == b'\\');
+        match (self.first(), self) {
+            (Some(b'{' | b'['), _) => false,
+            // As many bytes each time, so that they are looked at together.
+            (Some(b'"'), Spelling::Packed { bytes, .. }) => !bytes.iter().fold(false, is_backslash),
+            (Some(b'"'), Spelling::Text(text)) => memchr::memchr(b'\\', text).is_none(),
             _ => true,
         }
     }

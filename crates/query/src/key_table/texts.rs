@@ -26,6 +26,11 @@ impl TextPlace {
         u64::from(self.page) << u32::BITS | u64::from(self.at)
     }
 
+    /// The same where so many pages come before it.
+    pub(super) fn behind(self, pages: u32) -> TextPlace {
+        TextPlace { page: self.page + pages, at: self.at }
+    }
+
     #[inline]
     pub(super) fn of_bits(bits: u64) -> TextPlace {
         TextPlace { page: (bits >> u32::BITS) as u32, at: bits as u32 }
@@ -44,6 +49,14 @@ impl Texts {
         let at = last.len() as u32;
         last.extend_from_slice(text);
         TextPlace { page, at }
+    }
+
+    /// Takes in the texts of others: how many pages come before theirs.
+    pub(super) fn append(&mut self, other: Texts) -> u32 {
+        let pages = self.pages.len() as u32;
+        self.others_bytes += other.held_bytes();
+        self.pages.extend(other.pages);
+        pages
     }
 
     #[cold]

@@ -46,7 +46,8 @@ impl Groups<'_> {
         let orders = chunk.orders();
         // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
         let is_sorted = orders.is_sorted();
-        let are_later = is_sorted && orders.get(0).is_some_and(|first| first >= self.latest);
+        let begun = orders.get(0).filter(|_| is_sorted).map_or(0, |first| self.begun_before(first));
+        let are_later = begun as usize == self.len();
         match chunk.column(column) {
             Column::Values(cells) => {
                 let mut single = std::mem::take(&mut self.tables.single);
@@ -60,7 +61,7 @@ impl Groups<'_> {
                 self.tables.single = single;
             }
             Column::Entries(entries) => {
-                self.assign_by_entries(chunk, column, entries, is_sorted, are_later, numbers);
+                self.assign_by_entries(chunk, column, entries, is_sorted, begun, numbers);
             }
             Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => {}
         }
@@ -72,19 +73,27 @@ impl Groups<'_> {
         column: usize,
         Entries { dictionary, codes, .. }: &Entries,
         is_sorted: bool,
-        are_later: bool,
+        begun: u32,
         numbers: &mut Vec<u32>,
     ) {
+        let are_later = begun as usize == self.len();
         let (mut single, mut known) =
             (std::mem::take(&mut self.tables.single), std::mem::take(&mut self.known));
         let texts = single.texts_of(dictionary);
         known.clear();
-        // Where no row is a known group's first, those that are known need not be met.
+        // Groups that were begun before the first row need not be met.
         let share = if texts.are_numbered() { REPEATED_NUMBERS } else { REPEATED };
-        if are_later && dictionary.len() <= codes.len() / share {
+        let are_all = begun > 0 && dictionary.len() <= codes.len() / share;
+        if are_all {
             single.look_ahead(&texts, &mut known);
         }
         known.resize(dictionary.len(), 0);
+        if begun > 0 && !are_all {
+            single.look_numbers_ahead(&texts, codes, &mut known);
+        }
+        if !are_later {
+            known.iter_mut().filter(|known| **known > begun).for_each(|known| *known = 0);
+        }
         if known.contains(&0) {
             // Of rows in the order of time that share an entry, the first is all that its group may not know.
             let mut met: Vec<u32> = if is_sorted { Vec::new() } else { (0..codes.len() as u32).collect() };

@@ -17,7 +17,11 @@ use crate::outputs::{GroupOutputs, KeyColumn};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Blocks come so many places too late at most, where it is to be told quickly which groups were begun before them.
+const HISTORY_MAX: usize = 64;
 
 /// So many groups are merged before it is asked whether to go on.
 const MERGED_UNCHECKED: u32 = 4096;
@@ -33,6 +37,8 @@ pub(crate) struct Groups<'p> {
     states: States,
     /// No group's first event comes later.
     pub(super) latest: Order,
+    /// What was the latest when there were so many groups, of the last few times that there were more: both rise.
+    history: VecDeque<(Order, u32)>,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
     begun: u32,
     /// What the states take, about, in bytes.
@@ -57,6 +63,7 @@ impl<'p> Groups<'p> {
             arguments,
             groups: Pages::default(),
             latest: (0, 0),
+            history: VecDeque::new(),
             begun: 0,
             bytes: 0,
             holding: Holding::default(),
@@ -69,6 +76,18 @@ impl<'p> Groups<'p> {
             groups.make_room();
         }
         groups
+    }
+
+    /// The groups as a part of those of a query.
+    pub(super) fn into_part(mut self) -> Groups<'p> {
+        self.tables.be_part();
+        self
+    }
+
+    /// So many groups, the first ones, surely have no first event that comes later than a place in time.
+    pub(super) fn begun_before(&self, order: Order) -> u32 {
+        let before = self.history.iter().rev().find(|(latest, _)| *latest <= order);
+        before.map_or(0, |(_, groups)| *groups)
     }
 
     pub(super) fn grouping(&self) -> &'p Grouping {
@@ -197,6 +216,12 @@ impl<'p> Groups<'p> {
     fn make_room(&mut self) {
         let groups = self.groups.len();
         self.bytes += self.states.grow(groups);
+        if self.history.back().is_none_or(|(_, known)| (*known as usize) < groups) {
+            if self.history.len() == HISTORY_MAX {
+                self.history.pop_front();
+            }
+            self.history.push_back((self.latest, groups as u32));
+        }
     }
 
     /// Takes in events of a group by what is known of each aggregate's argument.
@@ -272,6 +297,20 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
+    /// Takes in the groups of keys that are none of these. Keys are not found any more.
+    pub(super) fn append(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
+        let before = self.groups.len();
+        if !self.tables.append(&mut other.tables, before as u32) {
+            return self.merge(other, control);
+        }
+        control.check()?;
+        self.latest = self.latest.max(other.latest);
+        other.groups.into_iter().for_each(|group| self.groups.push(group));
+        self.bytes += self.states.append(other.states, before, self.groups.len());
+        control.budget.release(&mut other.holding);
+        self.tell_memory(control)
+    }
+
     /// Takes in a group of other events by what was found of its keys here. `values` are its keys, for the case that they are not shown by the tables.
     fn take_group(&mut self, found: Found, group: Group, values: impl FnOnce() -> Box<[Value<'static>]>) {
         let number = found.number();
@@ -311,9 +350,11 @@ impl<'p> Groups<'p> {
         let Groups { grouping, groups, states, tables, holding, .. } = self;
         let closed = ClosedGroups { groups, order, states, tables, holding };
         let gives_rows = grouping.aggregates.iter().any(|of| of.function.gives_rows());
-        let may_stop = plan.limit.is_none() || !control.watch.looks_at_answers();
+        // Each group has a row where there is no `having`.
+        let may_stop = plan.limit.is_none() || grouping.having.is_none() && !control.watch.looks_at_answers();
         if grouping.sort.is_empty() && may_stop && !gives_rows {
-            return Ok(Finished::Made(Box::new(GroupRows::new(closed, plan))));
+            let rows = GroupRows::new(closed, plan.limit, plan.columns.len());
+            return Ok(Finished::Made(Box::new(rows)));
         }
         closed.sort(grouping, plan, control).map(Finished::Sorted)
     }
@@ -338,11 +379,43 @@ impl<'p> Groups<'p> {
         if self.groups.iter().is_sorted_by_key(Group::place) {
             return None;
         }
-        // Those of several threads are runs that are in order. Most are told apart by their instants.
-        let mut order: Vec<(u64, u32)> = self.groups.iter().map(|group| group.first.0).zip(0..).collect();
-        order.sort_by(|(instant, one), (other_instant, other)| {
-            instant.cmp(other_instant).then_with(|| self.place_of(*one).cmp(&self.place_of(*other)))
-        });
-        Some(order.into_iter().map(|(_, number)| number).collect())
+        Some(self.sorted_by_words().unwrap_or_else(|| {
+            let mut order: Vec<u32> = (0..self.len() as u32).collect();
+            order.sort_by_key(|number| self.place_of(*number));
+            order
+        }))
+    }
+
+    /// The same by words that hold an event's place in time and the group's number; none where these have no room.
+    fn sorted_by_words(&self) -> Option<Vec<u32>> {
+        let firsts = || self.groups.iter().map(|group| group.first);
+        let ends = |part: fn(Order) -> u64| {
+            let parts = firsts().map(part);
+            parts.fold((u64::MAX, 0), |(least, greatest), part| (least.min(part), greatest.max(part)))
+        };
+        let (instants, arrivals) = (ends(|order| order.0), ends(|order| order.1));
+        let bits = |number: u64| u64::BITS - number.leading_zeros();
+        let of_number = bits(self.len() as u64);
+        let of_arrival = bits(arrivals.1 - arrivals.0);
+        if bits(instants.1 - instants.0) + of_arrival + of_number > u128::BITS {
+            return None;
+        }
+        let word = |((instant, arrival), number): (Order, u32)| {
+            let instant = u128::from(instant - instants.0) << of_arrival;
+            (instant | u128::from(arrival - arrivals.0)) << of_number | u128::from(number)
+        };
+        let mut words: Vec<u128> = firsts().zip(0..).map(word).collect();
+        // Those of several threads or parts are runs that are in order.
+        words.sort();
+        let mut order: Vec<u32> = words.iter().map(|word| (word & ((1 << of_number) - 1)) as u32).collect();
+        let mut rest = order.as_mut_slice();
+        for of_event in words.chunk_by(|one, other| one >> of_number == other >> of_number) {
+            let (alike, others) = rest.split_at_mut(of_event.len());
+            if alike.len() > 1 {
+                alike.sort_by_key(|number| self.place_of(*number));
+            }
+            rest = others;
+        }
+        Some(order)
     }
 }

@@ -5,6 +5,7 @@ use super::shown::{Group, GroupKeys};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
 use super::states::States;
+use super::threads::{NAME, lock};
 use crate::aggregate::Accumulators;
 use crate::allocated::Pages;
 use crate::chunk::{Chunk, Columns};
@@ -17,7 +18,11 @@ use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::{Grouping, Plan};
 use crate::value::Value;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 
 /// The rows of groups.
 pub(crate) enum Finished {
@@ -53,9 +58,9 @@ impl ClosedGroups {
         let sorted_by = grouping.sorted_by();
         let asked = grouping.asked_by(grouping.having.as_ref());
         let mut meter = Meter::new(&control.interrupt);
-        let ClosedGroups { groups, order, states, tables, .. } = &mut self;
+        let ClosedGroups { groups, order, states, tables, .. } = &self;
         let mut values = GroupValues::of(grouping);
-        let count = order.as_ref().map_or(groups.len(), Vec::len);
+        let count = self.count();
         sorter.pass_over((groups.len() - count) as u64);
         for nth in 0..count {
             meter.step()?;
@@ -100,75 +105,49 @@ impl ClosedGroups {
         }
         self.tell_too_long(control);
         control.profile.held.store(sorter.taken(), Relaxed);
+        drop(values);
         let rows = sorter.finish(control);
         control.budget.release(&mut self.holding);
         rows
     }
 
-    /// Tells how many numbers had too many digits, which is known once all values are.
-    fn tell_too_long(&self, control: &Control) {
-        for (too_long, count) in self.states.too_long().zip(&control.profile.too_long) {
-            count.store(too_long, Relaxed);
-        }
-    }
-}
-
-/// The rows of groups in their order, a page of them at a time: what they show is not held beside the groups.
-pub(crate) struct GroupRows {
-    groups: ClosedGroups,
-    /// How many groups have had their rows.
-    done: usize,
-    /// How many rows are still wanted.
-    left: u64,
-    page: Columns,
-}
-
-impl GroupRows {
-    /// The rows of these groups, as many as a plan wants.
-    pub(super) fn new(groups: ClosedGroups, plan: &Plan) -> GroupRows {
-        let left = plan.limit.unwrap_or(u64::MAX);
-        GroupRows { groups, done: 0, left, page: Columns::of_values(plan.columns.len()) }
+    /// How many groups may have rows.
+    fn count(&self) -> usize {
+        self.order.as_ref().map_or(self.groups.len(), Vec::len)
     }
 
-    /// Makes the next rows: how many; none at the end.
-    pub(crate) fn advance(&mut self, grouping: &Grouping, control: &Control) -> Result<usize, ExecError> {
-        control.check()?;
-        control.profile.held(|| self.fill(grouping, control))?;
-        Ok(self.page.len())
-    }
-
-    /// The rows that were made last.
-    #[inline]
-    pub(crate) fn chunk(&self) -> Chunk<'_> {
-        Chunk::new(&self.page, &[])
-    }
-
-    fn fill(&mut self, grouping: &Grouping, control: &Control) -> Result<(), ExecError> {
-        let GroupRows { groups: all, done, left, page } = self;
-        page.clear();
+    /// Makes the rows of some groups until a page is full.
+    fn fill(
+        &self,
+        left: &mut Range<usize>,
+        page: &mut Columns,
+        grouping: &Grouping,
+        control: &Control,
+    ) -> Result<(), ExecError> {
         let mut meter = Meter::new(&control.interrupt);
-        let ClosedGroups { groups, order, states, tables, .. } = all;
+        let ClosedGroups { groups, order, states, tables, .. } = self;
         let (asked, mut values) = (grouping.asked_by(grouping.having.as_ref()), GroupValues::of(grouping));
         let plain = grouping.plain_cells();
         let mut ahead = Vec::with_capacity(TOGETHER);
-        let mut are_ahead = *done;
+        let mut are_ahead = left.start;
         while !page.is_full()
-            && (page.len() as u64) < *left
-            && let Some(number) = number_of(order.as_deref(), *done)
+            && left.start < left.end
+            && let Some(number) = number_of(order.as_deref(), left.start)
             && let Some(group) = groups.get(number as usize)
         {
-            if *done == are_ahead {
+            if left.start == are_ahead {
                 ahead.clear();
-                ahead.extend((*done..).map_while(|nth| number_of(order.as_deref(), nth)).take(TOGETHER));
+                ahead.extend(left.clone().map_while(|nth| number_of(order.as_deref(), nth)).take(TOGETHER));
                 tables.read_ahead(&ahead);
                 are_ahead += TOGETHER;
             }
-            *done += 1;
+            left.start += 1;
             meter.step()?;
             if let Some(plain) = &plain
                 && !control.watch.looks_at_answers()
             {
-                let row = page.begin_row((0, 0));
+                let row = page.len();
+                page.count_rows(1);
                 let mut column = 0..grouping.keys.len();
                 let are_spelled = tables.each_spelling(number, group, |spelling| {
                     let Some(column) = column.next() else { return };
@@ -207,18 +186,142 @@ impl GroupRows {
             values.make_all(number, group, states, tables);
             let GroupValues { keys, values, .. } = &values;
             control.watch.look_at_answer(values.get(*keys..).unwrap_or_default());
-            let row = page.begin_row((0, 0));
+            let row = page.len();
+            page.count_rows(1);
             let mut scope = scope_of(values, control);
             grouping.each_cell(*keys, values, &mut scope, |column, value| {
                 page.push(column, row, &value, &[]);
             })?;
         }
-        *left -= page.len() as u64;
-        control.profile.held.fetch_add(page.len() as u64, Relaxed);
-        if page.len() == 0 {
-            all.tell_too_long(control);
-        }
         Ok(())
+    }
+
+    /// Tells how many numbers had too many digits, which is known once all values are.
+    fn tell_too_long(&self, control: &Control) {
+        for (too_long, count) in self.states.too_long().zip(&control.profile.too_long) {
+            count.store(too_long, Relaxed);
+        }
+    }
+}
+
+/// The rows of groups in their order, some pages of them at a time: what they show is not held beside the groups.
+pub(crate) struct GroupRows {
+    groups: ClosedGroups,
+    /// How many groups have rows at most.
+    all: usize,
+    /// How many groups have had their rows made, or are waiting for that.
+    done: usize,
+    /// The rows that are made and not asked for yet, and the groups behind each of them that had no room.
+    ahead: VecDeque<Page>,
+    page: Columns,
+    /// Allocations of pages, to be used again.
+    spare: Vec<Columns>,
+    /// How many pages are made together next.
+    together: usize,
+}
+
+/// Rows of some groups.
+struct Page {
+    rows: Columns,
+    /// Those of them that have no row yet.
+    left: Range<usize>,
+    made: Result<(), ExecError>,
+}
+
+/// The rows of so many groups are made by a thread at once.
+const PAGE_GROUPS: usize = 1024;
+
+/// Another thread is started for so many pages at least, since that takes about as long as one.
+const HELPED: usize = 8;
+
+/// So many pages are made together at most, which takes some milliseconds.
+const TOGETHER_MAX: usize = 64;
+
+impl GroupRows {
+    /// The rows of these groups, or of so many: the first ones.
+    pub(super) fn new(groups: ClosedGroups, limit: Option<u64>, width: usize) -> GroupRows {
+        let all = groups.count();
+        let all = limit.and_then(|limit| usize::try_from(limit).ok()).map_or(all, |limit| all.min(limit));
+        let page = Columns::of_values(width);
+        GroupRows { groups, all, done: 0, ahead: VecDeque::new(), page, spare: Vec::new(), together: 1 }
+    }
+
+    /// Makes the next rows: how many; none at the end.
+    pub(crate) fn advance(&mut self, grouping: &Grouping, control: &Control) -> Result<usize, ExecError> {
+        control.check()?;
+        self.page.clear();
+        while self.page.len() == 0 {
+            if self.ahead.is_empty() && !self.make(grouping, control) {
+                self.groups.tell_too_long(control);
+                return Ok(0);
+            }
+            let Some(page) = self.ahead.front_mut() else { return Ok(0) };
+            std::mem::swap(&mut self.page, &mut page.rows);
+            std::mem::replace(&mut page.made, Ok(()))?;
+            if page.left.is_empty() {
+                self.spare.extend(self.ahead.pop_front().map(|page| page.rows));
+            } else {
+                // Its groups show so much that they take several pages.
+                control.profile.held(|| page.make(&self.groups, grouping, control));
+            }
+        }
+        control.profile.held.fetch_add(self.page.len() as u64, Relaxed);
+        Ok(self.page.len())
+    }
+
+    /// The rows that were made last.
+    #[inline]
+    pub(crate) fn chunk(&self) -> Chunk<'_> {
+        Chunk::new(&self.page, &[])
+    }
+
+    /// Makes the next pages, if there are groups left. Once some were asked for these are several, made by all threads: who stops early has not waited for many.
+    fn make(&mut self, grouping: &Grouping, control: &Control) -> bool {
+        let all = self.all;
+        let (width, spare) = (self.page.width(), &mut self.spare);
+        let ends = (self.done..all).step_by(PAGE_GROUPS).take(self.together);
+        let pages = ends.map(|begin| Page {
+            rows: spare.pop().unwrap_or_else(|| Columns::of_values(width)),
+            left: begin..all.min(begin + PAGE_GROUPS),
+            made: Ok(()),
+        });
+        let mut pages: Vec<Page> = pages.collect();
+        let threads = control.options.threads.get();
+        self.done = pages.last().map_or(all, |page| page.left.end);
+        self.together = if threads > 1 { TOGETHER_MAX.min(2 * self.together) } else { 1 };
+        // A thread that the system does not give is done without.
+        let helpers = (threads - 1).min(pages.len() / HELPED);
+        let (groups, left) = (&self.groups, Mutex::new(pages.iter_mut()));
+        let next = || lock(&left).next();
+        let fill = || {
+            while let Some(page) = next() {
+                page.make(groups, grouping, control);
+            }
+        };
+        let help = || {
+            let started = control.profile.start();
+            fill();
+            control.profile.took(started);
+        };
+        control.profile.held(|| {
+            thread::scope(|scope| {
+                let start = |_| thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, help).ok();
+                let _helpers: Vec<_> = (0..helpers).map_while(start).collect();
+                fill();
+            });
+        });
+        self.ahead.extend(pages);
+        !self.ahead.is_empty()
+    }
+}
+
+impl Page {
+    /// Makes rows until it is full.
+    fn make(&mut self, all: &ClosedGroups, grouping: &Grouping, control: &Control) {
+        let mut left = self.left.clone();
+        self.rows.clear();
+        self.made = all.fill(&mut left, &mut self.rows, grouping, control);
+        self.left = left;
     }
 }
 

@@ -35,7 +35,7 @@ impl<'v> GroupValues<'v> {
         at: usize,
         number: u32,
         group: &Group,
-        states: &mut States,
+        states: &'v States,
         tables: &'v GroupKeys,
     ) {
         let GroupValues { values, keys, are_made } = self;
@@ -57,13 +57,7 @@ impl<'v> GroupValues<'v> {
     }
 
     /// Makes all that are not made yet.
-    pub(super) fn make_all(
-        &mut self,
-        number: u32,
-        group: &Group,
-        states: &mut States,
-        tables: &'v GroupKeys,
-    ) {
+    pub(super) fn make_all(&mut self, number: u32, group: &Group, states: &'v States, tables: &'v GroupKeys) {
         (0..self.values.len()).for_each(|at| self.make(at, number, group, states, tables));
     }
 }

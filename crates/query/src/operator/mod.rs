@@ -12,12 +12,14 @@ mod held;
 mod kept;
 mod merge;
 mod parallel;
+mod parts;
 mod read_ahead;
 mod several;
 mod shown;
 mod sort;
 mod sorted;
 mod states;
+mod threads;
 
 pub(crate) use group::Groups;
 pub(crate) use group_rows::{Finished, GroupRows};

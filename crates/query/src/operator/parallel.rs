@@ -2,12 +2,14 @@
 //!
 //! Each thread has its own groups, and takes the next block whenever it is done with one, so that none waits for another
 //! before the end. The groups are merged then: what depends on the order of events remembers it, so that it does not
-//! matter which thread saw which. Where groups take much memory a thread does not go on with ones of its own, of which the others have many as well:
+//! matter which thread saw which. Where the first rows tell that groups are very many, they are [shared out](super::parts) by their keys instead. Where groups take much memory a thread does not go on with ones of its own, of which the others have many as well:
 //! it adds them to those of all, and takes its rows in there, one thread after another. So several threads hold hardly more than one would.
 
 use super::answer::Answerable;
 use super::group::Groups;
 use super::kept::KeptOf;
+use super::parts::{Parts, Sharing};
+use super::threads::{NAME, lock};
 use crate::chunk::{Chunk, Columns};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -18,7 +20,7 @@ use crate::source::{Block, Source};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 /// The groups of all hits of a source.
@@ -42,8 +44,9 @@ pub(crate) fn groups<'p>(
     };
     let feed = Mutex::new(feed);
     let kept = KeptOf::of(grouping, &run.events.names, run.control);
-    let all = Mutex::new(Groups::new(grouping, &kept));
-    let mut intake = Intake::new(run, grouping, &all, &kept);
+    let (all, parts) = (Mutex::new(Groups::new(grouping, &kept)), OnceLock::new());
+    let shared = Shared { run, grouping, kept: &kept, all: &all, parts: &parts };
+    let mut intake = Intake::new(shared);
     // For some blocks that have to be read this thread is alone: there may be no others, or these may be enough.
     let mut has_more = true;
     while has_more && stats.blocks < ALONE_BLOCKS {
@@ -52,7 +55,7 @@ pub(crate) fn groups<'p>(
     if has_more {
         thread::scope(|scope| {
             let help = || {
-                let mut intake = Intake::new(run, grouping, &all, &kept);
+                let mut intake = Intake::new(shared);
                 let (mut worker, mut stats) = (Worker::new(run.plan, run.control), Stats::default());
                 let started = run.control.profile.start();
                 while intake.take_block(&feed, &mut worker, &mut stats) {}
@@ -84,7 +87,15 @@ pub(crate) fn groups<'p>(
         return Err(error);
     }
     let own = intake.own.take();
-    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(parts) = parts.into_inner().flatten() {
+        // Blocks that were answered by their statistics have groups beside them.
+        let is_all = own.as_ref().is_none_or(|own| own.len() == 0);
+        all = parts.into_groups(is_all, run.control)?.unwrap_or(all);
+        if is_all {
+            return Ok(all);
+        }
+    }
     let Some(own) = own else { return Ok(all) };
     // Other threads may have added theirs to those of all while this one's stayed small.
     let (mut groups, others) = if all.held_bytes() > own.held_bytes() { (all, own) } else { (own, all) };
@@ -92,7 +103,10 @@ pub(crate) fn groups<'p>(
     Ok(groups)
 }
 
-/// A thread whose groups take this part of what the query may hold has none of its own any more.
+/// All threads together may take this part of what the query may hold for groups of their own, and each of them one in [`OWN_PART`].
+const ALL_OWN_PART: usize = 8;
+
+/// A thread whose groups take this part of what the query may hold, and the threads' part too, has none of its own any more.
 const OWN_PART: usize = 32;
 
 /// So many blocks are read before other threads are started.
@@ -100,39 +114,58 @@ const OWN_PART: usize = 32;
 /// HEURISTIC: they take a few milliseconds, and starting a thread on a busy machine up to one.
 pub(super) const ALONE_BLOCKS: u64 = 4;
 
-/// What the threads of a query are called.
-pub(super) const NAME: &str = "tamias-query";
+/// What the threads share.
+#[derive(Clone, Copy)]
+struct Shared<'g, 'p> {
+    run: Run<'p>,
+    grouping: &'p Grouping,
+    kept: &'g KeptOf,
+    all: &'g Mutex<Groups<'p>>,
+    /// The groups in parts, if the first rows have told that they are very many.
+    parts: &'g OnceLock<Option<Parts<'p>>>,
+}
+
+impl<'g, 'p> Shared<'g, 'p> {
+    /// The groups in parts, as the rows of a chunk tell it if they are the first.
+    fn parts(&self, chunk: &Chunk<'_>) -> Option<&'g Parts<'p>> {
+        let Shared { run, grouping, kept, parts, .. } = self;
+        // Of the rows of one event it is the order in which they came that tells the groups apart, which parts do not know.
+        let threads = if run.events.unnest.is_empty() { run.control.options.threads.get() } else { 1 };
+        parts.get_or_init(|| Parts::of(threads, grouping, kept, chunk)).as_ref()
+    }
+}
 
 /// The groups that a thread takes rows into, and the columns that these come in.
 struct Intake<'g, 'p> {
-    run: Run<'p>,
+    shared: Shared<'g, 'p>,
     /// Its own, as long as they are small.
     own: Option<Groups<'p>>,
-    all: &'g Mutex<Groups<'p>>,
     columns: Columns,
+    sharing: Sharing,
 }
 
 impl<'g, 'p> Intake<'g, 'p> {
-    fn new(
-        run: Run<'p>,
-        grouping: &'p Grouping,
-        all: &'g Mutex<Groups<'p>>,
-        kept: &KeptOf,
-    ) -> Intake<'g, 'p> {
-        Intake { run, own: Some(Groups::new(grouping, kept)), all, columns: columns(run.outputs) }
+    fn new(shared: Shared<'g, 'p>) -> Intake<'g, 'p> {
+        let Shared { run, grouping, kept, .. } = shared;
+        let own = Some(Groups::new(grouping, kept));
+        Intake { shared, own, columns: columns(run.outputs), sharing: Sharing::new(columns(run.outputs)) }
     }
 
     /// Takes in the groups of another thread.
     fn merge(&mut self, others: Groups<'p>) -> Result<(), ExecError> {
-        with_groups(&mut self.own, self.all, |groups| groups.merge(others, self.run.control))
+        let Shared { run, all, .. } = self.shared;
+        with_groups(&mut self.own, all, |groups| groups.merge(others, run.control))
     }
 
     /// Adds its own groups to those of all, if they are large and other threads have some too.
     fn share(&mut self) -> Result<(), ExecError> {
-        let Control { options, .. } = self.run.control;
-        let is_large = |own: &mut Groups<'p>| own.held_bytes() > options.memory_bytes / OWN_PART;
-        match self.own.take_if(|own| options.threads.get() > 1 && is_large(own)) {
-            Some(own) => lock(self.all).merge(own, self.run.control),
+        let Shared { run, all, .. } = self.shared;
+        let Control { options, .. } = run.control;
+        let (memory, threads) = (options.memory_bytes, options.threads.get());
+        let most = (memory / ALL_OWN_PART / threads).max(memory / OWN_PART);
+        let is_large = |own: &mut Groups<'p>| own.held_bytes() > most;
+        match self.own.take_if(|own| threads > 1 && is_large(own)) {
+            Some(own) => lock(all).merge(own, run.control),
             None => Ok(()),
         }
     }
@@ -142,8 +175,8 @@ impl<'g, 'p> Intake<'g, 'p> {
         let Some(Handed { number, block, is_alone }) = lock(feed).next() else { return false };
         match self.take(&*block, is_alone, worker, stats).and_then(|()| self.share()) {
             Ok(()) => {
-                let plan = self.run.plan;
-                if with_groups(&mut self.own, self.all, |groups| groups.is_settled(plan)) {
+                let Shared { run, all, .. } = self.shared;
+                if with_groups(&mut self.own, all, |groups| groups.is_settled(run.plan)) {
                     lock(feed).is_settled = true;
                 }
                 true
@@ -163,8 +196,9 @@ impl<'g, 'p> Intake<'g, 'p> {
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        let Intake { run, own, all, columns } = self;
-        let (run, control) = (*run, run.control);
+        let Intake { shared, own, columns, sharing } = self;
+        let Shared { run, all, .. } = *shared;
+        let control = run.control;
         control.check()?;
         let count = block.len();
         let Pruned { mut part, all_pass, statistics } = worker.prune(block, stats)?;
@@ -195,7 +229,13 @@ impl<'g, 'p> Intake<'g, 'p> {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
             let chunk = Chunk::new(columns, scan.documents().unwrap_or_default());
-            with_groups(own, all, |groups| control.profile.taken(|| groups.take(&chunk, control)))?;
+            if chunk.len() == 0 {
+                continue;
+            }
+            control.profile.taken(|| match shared.parts(&chunk) {
+                Some(parts) => parts.take(&chunk, sharing, control),
+                None => with_groups(own, all, |groups| groups.take(&chunk, control)),
+            })?;
         }
         Ok(())
     }
@@ -268,9 +308,4 @@ impl Feed<'_> {
             self.failure = Some((number, error));
         }
     }
-}
-
-/// Locks what no thread leaves half changed when it panics.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,8 @@
 //! get little of a busy processor. Few blocks are handed out at first, none before some are opened: a limit may not need them.
 
 use super::cursor::Cursor;
-use super::parallel::{ALONE_BLOCKS, NAME, lock};
+use super::parallel::ALONE_BLOCKS;
+use super::threads::{NAME, lock};
 use crate::chunk::Order;
 use crate::control::Control;
 use crate::error::ExecError;

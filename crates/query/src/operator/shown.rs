@@ -50,6 +50,21 @@ impl GroupKeys {
         GroupKeys { single, several, apart: HashMap::new(), apart_bytes: 0 }
     }
 
+    /// Makes them the keys of a part of the groups of a query by a single key.
+    pub(super) fn be_part(&mut self) {
+        self.single.be_part();
+    }
+
+    /// Takes in the keys of groups by a single key that are none of these, which follow so many: false, and nothing done, where they have to be looked up for that. Keys are not found any more.
+    pub(super) fn append(&mut self, other: &mut GroupKeys, groups: u32) -> bool {
+        if !self.single.append(&mut other.single) {
+            return false;
+        }
+        self.apart.extend(other.apart.drain().map(|(number, values)| (groups + number, values)));
+        self.apart_bytes += other.apart_bytes;
+        true
+    }
+
     /// Keeps the keys of a group apart from now on.
     pub(super) fn keep_apart(&mut self, number: u32, values: Box<[Value<'static>]>) {
         let each = size_of::<Value<'static>>() + 2 * ALLOCATION_BYTES;

@@ -76,15 +76,20 @@ impl States {
         self.all.iter_mut().zip(other.all)
     }
 
+    /// Takes in the states of groups that follow so many, and are so many then with these: by how many bytes they grew.
+    pub(super) fn append(&mut self, other: States, groups: usize, all: usize) -> usize {
+        self.with(other).map(|(own, other)| own.append(other, groups, all)).sum()
+    }
+
     /// Whether no event that comes later in time can change the first so many values of the one group there is.
     pub(super) fn are_settled(&self, wanted: usize) -> bool {
         self.all.iter().all(|state| state.is_settled(wanted))
     }
 
     /// The value of an aggregate for a group; it is asked for once.
-    pub(super) fn finish(&mut self, aggregate: usize, group: u32) -> Value<'static> {
+    pub(super) fn finish(&self, aggregate: usize, group: u32) -> Value<'_> {
         let function = self.functions.get(aggregate);
-        let state = self.places.get(aggregate).and_then(|place| self.all.get_mut(*place));
+        let state = self.places.get(aggregate).and_then(|place| self.all.get(*place));
         function.zip(state).map_or(Value::Undefined, |(function, state)| function.finish(state, group))
     }
 
@@ -100,8 +105,8 @@ impl States {
     }
 
     /// The state of an aggregate that gives several rows.
-    pub(super) fn several(&mut self, aggregate: usize) -> Option<&mut State> {
-        self.places.get(aggregate).and_then(|place| self.all.get_mut(*place))
+    pub(super) fn several(&self, aggregate: usize) -> Option<&State> {
+        self.places.get(aggregate).and_then(|place| self.all.get(*place))
     }
 
     /// For each aggregate how many numbers had too many digits.

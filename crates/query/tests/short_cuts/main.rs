@@ -11,6 +11,7 @@ mod first_groups;
 mod groups;
 #[path = "../memory/mod.rs"]
 mod memory;
+mod parts;
 mod random;
 mod spellings;
 mod templated;

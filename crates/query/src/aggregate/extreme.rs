@@ -11,6 +11,7 @@ use crate::expr::Certain;
 use crate::value::{Kind, Number, Value, compare_few};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
+use tamias_simd::numbers::range;
 
 /// The value at one end of their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,16 +95,42 @@ impl<const LEAST: bool> Extremes<LEAST> {
             rows.for_each(|(place, row)| self.take_number(groups.of(row), (place, row), numbers, chunk));
             return;
         }
+        let row_of = |place: usize| match &numbers.rows {
+            None => Some(place),
+            Some(rows) => rows.get(place).map(|row| *row as usize),
+        };
+        let groups_of_rows = match groups {
+            Groups::One(group) => {
+                let best =
+                    range(&numbers.values).map(|(least, greatest)| if LEAST { least } else { greatest });
+                let place = best.and_then(|best| numbers.values.iter().position(|value| *value == best));
+                if let Some((place, row)) = place.and_then(|place| Some((place, row_of(place)?))) {
+                    self.take_number(group, (place, row), numbers, chunk);
+                }
+                return;
+            }
+            Groups::Each(groups) => groups,
+        };
         // Of few groups the first of the best of these rows is found by itself: each row may be better than all before, as instants are.
         let mut best = vec![(0i64, None); all];
-        for (place, (row, mantissa)) in rows_of(numbers).zip(&numbers.values).enumerate() {
-            if let Some((known, at)) = best.get_mut(groups.place(groups.of(row)))
+        let mut look = |place: usize, group: u32, mantissa: i64| {
+            if let Some((known, at)) = best.get_mut(group as usize)
                 && (at.is_none() || mantissa.cmp(known) == Self::WANTED)
             {
-                (*known, *at) = (*mantissa, Some((place, row)));
+                (*known, *at) = (mantissa, Some(place));
             }
+        };
+        let values = numbers.values.iter().enumerate();
+        match &numbers.rows {
+            None => groups_of_rows
+                .iter()
+                .zip(values)
+                .for_each(|(group, (place, value))| look(place, *group, *value)),
+            Some(rows) => rows.iter().zip(values).for_each(|(row, (place, value))| {
+                look(place, groups.of(*row as usize), *value);
+            }),
         }
-        for (place, row) in best.into_iter().filter_map(|(_, at)| at) {
+        for (place, row) in best.into_iter().filter_map(|(_, at)| Some((at?, row_of(at?)?))) {
             self.take_number(groups.of(row), (place, row), numbers, chunk);
         }
     }

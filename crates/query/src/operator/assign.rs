@@ -47,7 +47,7 @@ impl Groups<'_> {
         // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
         let is_sorted = orders.is_sorted();
         let begun = orders.get(0).filter(|_| is_sorted).map_or(0, |first| self.begun_before(first));
-        let are_later = begun as usize == self.len();
+        let are_later = is_sorted && begun as usize == self.len();
         match chunk.column(column) {
             Column::Values(cells) => {
                 let mut single = std::mem::take(&mut self.tables.single);
@@ -76,7 +76,7 @@ impl Groups<'_> {
         begun: u32,
         numbers: &mut Vec<u32>,
     ) {
-        let are_later = begun as usize == self.len();
+        let are_later = is_sorted && begun as usize == self.len();
         let (mut single, mut known) =
             (std::mem::take(&mut self.tables.single), std::mem::take(&mut self.known));
         let texts = single.texts_of(dictionary);

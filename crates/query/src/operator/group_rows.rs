@@ -310,6 +310,10 @@ impl GroupRows {
                 fill();
             });
         });
+        if self.done == self.all {
+            // Whoever wants no more rows than these does not ask again.
+            self.groups.tell_too_long(control);
+        }
         self.ahead.extend(pages);
         !self.ahead.is_empty()
     }

@@ -90,10 +90,13 @@ pub(crate) fn groups<'p>(
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(parts) = parts.into_inner().flatten() {
         // Blocks that were answered by their statistics have groups beside them.
-        let is_all = own.as_ref().is_none_or(|own| own.len() == 0);
-        all = parts.into_groups(is_all, run.control)?.unwrap_or(all);
-        if is_all {
-            return Ok(all);
+        let is_all = all.len() == 0 && own.as_ref().is_none_or(|own| own.len() == 0);
+        if let Some(of_parts) = parts.into_groups(is_all, run.control)? {
+            if is_all {
+                return Ok(of_parts);
+            }
+            let beside = std::mem::replace(&mut all, of_parts);
+            all.merge(beside, run.control)?;
         }
     }
     let Some(own) = own else { return Ok(all) };

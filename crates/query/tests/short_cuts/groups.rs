@@ -2,6 +2,8 @@
 
 use crate::agree::agree;
 use crate::memory::{Event, Memory};
+use std::num::NonZeroUsize;
+use tamias_query::{Query, RunOptions};
 
 /// Blocks of a few values whose greatest and least come again, spelled in several ways: each by itself in time, or together.
 fn equal_ends(are_apart: bool) -> Memory {
@@ -101,6 +103,38 @@ fn pairs_of_keys_that_become_more_from_block_to_block_keep_their_groups() {
             "select max(v) as m from stream group by a, b order by m desc limit 5",
         ] {
             agree(&memory, query);
+        }
+    }
+}
+
+/// Blocks in which nearly each event has a key of its own, and then many of few long keys, which statistics answer: these are more than a thread may have of its own.
+#[test]
+fn groups_that_statistics_answer_are_not_lost_beside_those_in_parts() {
+    let event = |n: u64| {
+        let key = match n {
+            ..24_000 => format!("user-{:06}", n % 6_000),
+            _ => format!("{:0>300}", (n - 24_000) / 200 * 20 + n % 20),
+        };
+        Event { instant: n, arrival: n, document: format!(r#"{{"id":"{key}","n":{n}}}"#) }
+    };
+    let events: Vec<Event> = (0..48_000).map(event).collect();
+    let (first, rest) = events.split_at(24_000);
+    let blocks: Vec<&[Event]> = first.chunks(6_000).chain(rest.chunks(200)).collect();
+    let memory = Memory::blocks(&blocks.chunks(1).collect::<Vec<_>>()).in_columns();
+    for text in [
+        "select count(*) as n from stream group by id",
+        "select max(id) as m, count(*) as n from stream group by id",
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let plain = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() }).0;
+        for (threads, memory_bytes) in
+            [(1, 256 << 20), (2, 12 << 20), (2, 24 << 20), (3, 12 << 20), (2, 256 << 20)]
+        {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            let (found, stats) =
+                memory.run(&query, RunOptions { threads, memory_bytes, ..RunOptions::default() });
+            assert!(stats.blocks_answered > 50, "{text}: {stats:?}");
+            assert!(found == plain, "{text}, {threads} threads, {memory_bytes} bytes");
         }
     }
 }

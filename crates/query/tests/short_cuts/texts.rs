@@ -212,3 +212,28 @@ fn texts_of_two_columns_are_told_from_their_bytes() {
         "select count(*) as n from stream group by Replace(uri, name, '*') as r order by n desc, r limit 9",
     );
 }
+
+/// Characters beyond ASCII become letters of ASCII in the other case: what is matched is not what is stored.
+#[test]
+fn patterns_for_texts_in_one_case_are_not_matched_with_them_as_they_are_stored() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(
+            r#"{{"t":"{}a{n}","u":"{}x{n}"}}"#,
+            ["\u{17f}", "s"][(n % 2) as usize],
+            ["\u{131}", "\u{212a}", "k", "i"][(n % 4) as usize]
+        ),
+    };
+    let events: Vec<Event> = (0..1200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for query in [
+        "select count(*) from stream where IsMatch(ToUpper(t), /SA/)",
+        "select count(*), min(t) from stream where not IsMatch(ToUpper(t), 'SA')",
+        "select sum(if IsMatch(ToUpper(t), /SA/) then 1 else 0) from stream",
+        "select count(*), max(u) from stream where IsMatch(ToLower(u), /kx1/) or IsMatch(ToUpper(u), /IX2/)",
+        "select count(*) from stream where IsMatch(ToUpper(u), /^[IK]X[0-3]/) and IsMatch(u, /[ik]x1?/) ci",
+    ] {
+        agree(&memory, query);
+    }
+}

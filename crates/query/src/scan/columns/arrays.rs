@@ -16,6 +16,9 @@ use crate::expr::Expr;
 use std::sync::Arc;
 use tamias_shred::Numbers;
 
+/// Of a block no more rows than these are made of arrays that stand beside each other: each takes some bytes for every array, which are not counted.
+const UNNESTED_ROWS_MAX: usize = 1 << 20;
+
 impl Evaluator<'_> {
     /// The plan with slots in place of what this block's columns tell of arrays.
     pub(super) fn resolved(&mut self, plan: &ColumnPlan) -> ColumnPlan {
@@ -322,7 +325,7 @@ fn add_level(levels: &mut Vec<Level>, parent: usize, of: &ArrayColumn) -> bool {
                 let (Some(begin), Some(end)) = (begins.get(parent), begins.get(parent + 1)) else { continue };
                 before.extend(std::iter::repeat_n(row as u32, (end - begin) as usize));
                 elements.extend(*begin..*end);
-                if elements.len() > REPEATED_CELLS_MAX {
+                if elements.len() > UNNESTED_ROWS_MAX {
                     return false;
                 }
             }

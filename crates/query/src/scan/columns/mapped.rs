@@ -495,6 +495,7 @@ impl Evaluator<'_> {
             }
             ends.push(u32::try_from(bytes.len()).ok()?);
         }
+        bytes.shrink_to_fit();
         let mut made = Dictionary::new(bytes, ends);
         if !others.is_empty() {
             made = self.and_evaluated(expr, (slot, coded), &others, &made)?;

@@ -493,7 +493,7 @@ impl Evaluator<'_> {
         if let (Some(within), None) = (within, coded.codes()) {
             open.retain(|row| within.get(*row as usize) == Some(&true));
         }
-        self.match_unescaped(expr, &coded.dictionary, &mut open, &mut marks)?;
+        self.match_unescaped(expr, &sought, &coded.dictionary, &mut open, &mut marks)?;
         // What is evaluated are the stored values.
         let Some(stored) = self.column(slot).and_then(|column| column.coded()) else { return Ok(None) };
         self.evaluate_open(expr, (slot, stored), &open, &mut marks)?;
@@ -510,20 +510,22 @@ impl Evaluator<'_> {
     ) -> Result<Mask, ExecError> {
         let mut marks = vec![false; coded.dictionary.len()];
         let mut open = sought.tell(&coded.dictionary, &mut marks, negated);
-        self.match_unescaped(expr, &coded.dictionary, &mut open, &mut marks)?;
+        self.match_unescaped(expr, sought, &coded.dictionary, &mut open, &mut marks)?;
         self.evaluate_open(expr, (slot, coded), &open, &mut marks)?;
         Ok(of_rows(coded, marks))
     }
 
-    /// Matches a pattern with the strings among the open ones in which nothing is escaped: the others stay open. The dictionary has what the pattern is matched with.
+    /// Matches a pattern with the strings among the open ones in which nothing is escaped: the others stay open. The dictionary has what the pattern is matched with, unless
+    /// something else is sought, as in texts of another case.
     fn match_unescaped(
         &self,
         expr: &Expr,
+        sought: &Sought<'_>,
         dictionary: &Dictionary,
         open: &mut Vec<u32>,
         passes: &mut [bool],
     ) -> Result<(), ExecError> {
-        let Expr::Match { pattern, .. } = expr else { return Ok(()) };
+        let (Expr::Match { pattern, .. }, Sought::Needed(_)) = (expr, sought) else { return Ok(()) };
         let mut meter = Meter::new(&self.control.interrupt);
         let mut ends = Ok(());
         open.retain(|entry| {

@@ -107,15 +107,15 @@ fn pairs_of_keys_that_become_more_from_block_to_block_keep_their_groups() {
     }
 }
 
-/// Blocks in which nearly each event has a key of its own, and then many of few long keys, which statistics answer: these are more than a thread may have of its own.
+/// Blocks in which nearly each event has a key of its own, and then many of few keys, which statistics answer: these are more than a thread may have of its own.
 #[test]
 fn groups_that_statistics_answer_are_not_lost_beside_those_in_parts() {
     let event = |n: u64| {
         let key = match n {
             ..24_000 => format!("user-{:06}", n % 6_000),
-            _ => format!("{:0>300}", (n - 24_000) / 200 * 20 + n % 20),
+            _ => format!("{:0>40}", (n - 24_000) / 200 * 40 + n % 40),
         };
-        Event { instant: n, arrival: n, document: format!(r#"{{"id":"{key}","n":{n}}}"#) }
+        Event { instant: n, arrival: n, document: format!(r#"{{"id":"{key}","pad":"{:x<900}"}}"#, n) }
     };
     let events: Vec<Event> = (0..48_000).map(event).collect();
     let (first, rest) = events.split_at(24_000);

@@ -419,24 +419,7 @@ impl Chain {
         }
         let both = left.magnitudes().zip(right.magnitudes());
         let magnitudes = both.and_then(|(left, right)| left.and(op, right));
-        if matches!(op, ChainOp::Add | ChainOp::Subtract) {
-            let is_none_too_great = left.end() + right.end() <= DECIMAL_END;
-            let (estimates, roundings) = (OnceLock::new(), ROUNDINGS_OF_DIGITS);
-            return is_none_too_great.then_some(Chain {
-                op,
-                left,
-                right,
-                count,
-                estimates,
-                magnitudes,
-                roundings,
-                steps,
-            });
-        }
-        if roundings > ROUNDINGS_MAX {
-            return None;
-        }
-        let chain = |left, right, estimates| Chain {
+        let chain = |left, right, estimates, roundings| Chain {
             op,
             left,
             right,
@@ -446,12 +429,19 @@ impl Chain {
             roundings,
             steps,
         };
+        if matches!(op, ChainOp::Add | ChainOp::Subtract) {
+            let is_none_too_great = left.end() + right.end() <= DECIMAL_END;
+            return is_none_too_great.then(|| chain(left, right, OnceLock::new(), ROUNDINGS_OF_DIGITS));
+        }
+        if roundings > ROUNDINGS_MAX {
+            return None;
+        }
         if magnitudes.is_some_and(|of| ESTIMATED.contains(&of.least) && ESTIMATED.contains(&of.greatest)) {
-            return Some(chain(left, right, OnceLock::new()));
+            return Some(chain(left, right, OnceLock::new(), roundings));
         }
         let estimates = linked_estimates(op, &left, &right, count)?;
         // Nothing divided by zero is told.
-        are_told(&estimates).then(|| chain(left, right, OnceLock::from(estimates)))
+        are_told(&estimates).then(|| chain(left, right, OnceLock::from(estimates), roundings))
     }
 
     fn estimates(&self) -> &Vec<f64> {

@@ -110,9 +110,7 @@ pub(super) fn replace<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     let mut out = String::with_capacity(text.len());
     // The folded text may differ in bytes from the original, but not in scalars.
     let (mut at, mut rest) = (0, &*text);
-    // What is searched is short, and one search of many: preparing more would take longer than it saves.
-    let finder = memmem::FinderBuilder::new().prefilter(memmem::Prefilter::None).build_forward(&*part_folded);
-    for found in finder.find_iter(searched.as_bytes()) {
+    for found in memmem::find_iter(searched.as_bytes(), part_folded.as_bytes()) {
         let before = searched.get(at..found).unwrap_or_default();
         let (kept, after) = rest.split_at(bytes_of(rest, before.chars().count()));
         out.push_str(kept);

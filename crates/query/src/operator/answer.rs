@@ -2,7 +2,7 @@
 
 use super::group::Groups;
 use crate::aggregate::{EachValue, Known};
-use crate::chunk::{Order, value_of};
+use crate::chunk::{BlockOrders, Order, value_of};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Expr;
@@ -54,7 +54,7 @@ enum Orders<'b> {
 impl Orders<'_> {
     fn order(&self, event: u32) -> Order {
         match self {
-            Orders::Counted((instant, arrival)) => (*instant, arrival.saturating_add(event.into())),
+            Orders::Counted(begin) => BlockOrders::Counted(*begin).order(event as usize),
             Orders::Timed(times) => times.order(event as usize),
         }
     }

@@ -38,15 +38,13 @@ struct Placed {
     groups: Vec<u32>,
 }
 
-impl Placed {
-    /// The place of each row's combination, by the numbers of its values: key by key, which takes less than row by row.
-    fn places(&self, columns: &[Vec<u32>], rows: usize, places: &mut Vec<u32>) {
-        places.clear();
-        places.resize(rows, 0);
-        for (numbers, room) in columns.iter().zip(&self.rooms) {
-            let room = *room as u32;
-            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * room + number);
-        }
+/// The place of each row's combination, by the numbers of its values and how many values of each key there is room for: key by key, which takes less than row by row.
+fn places_of(columns: &[Vec<u32>], rooms: impl Iterator<Item = usize>, rows: usize, places: &mut Vec<u32>) {
+    places.clear();
+    places.resize(rows, 0);
+    for (numbers, room) in columns.iter().zip(rooms) {
+        let room = room as u32;
+        places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * room + number);
     }
 }
 
@@ -158,7 +156,7 @@ impl SeveralKeys {
         mut meet: impl FnMut(&SeveralKeys, usize, Found),
     ) {
         let (mut placed, mut places) = (std::mem::take(&mut self.placed), std::mem::take(&mut self.places));
-        placed.places(columns, rows, &mut places);
+        places_of(columns, placed.rooms.iter().copied(), rows, &mut places);
         for (row, place) in places.iter().enumerate() {
             let Some(known) = placed.groups.get_mut(*place as usize) else { continue };
             if *known == 0 {
@@ -183,13 +181,7 @@ impl SeveralKeys {
         let (mut few, mut places) = (std::mem::take(&mut self.few), std::mem::take(&mut self.places));
         few.clear();
         few.resize(combinations, 0);
-        places.clear();
-        places.resize(rows, 0);
-        // Key by key, which takes less than row by row.
-        for (numbers, key) in columns.iter().zip(&self.keys) {
-            let values = key.values.len() as u32;
-            places.iter_mut().zip(numbers).for_each(|(place, number)| *place = *place * values + number);
-        }
+        places_of(columns, self.keys.iter().map(|key| key.values.len()), rows, &mut places);
         for (row, place) in places.iter().enumerate() {
             if let Some(known @ 0) = few.get_mut(*place as usize) {
                 let found = self.find_numbers(columns.iter().filter_map(|numbers| numbers.get(row)).copied());

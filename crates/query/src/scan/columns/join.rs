@@ -3,8 +3,7 @@
 use super::computed::Texts;
 use super::evaluate::Evaluator;
 use super::made::PARTS_MAX;
-use super::mapped::unquoted;
-use super::texts::spelled;
+use super::texts::{spelled, unquoted};
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
 use crate::value::{VALUE_BYTES_MAX, Value};

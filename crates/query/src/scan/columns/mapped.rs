@@ -7,7 +7,7 @@ use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::made::PARTS_MAX;
 use super::reckoned::Reckoned;
-use super::texts::spelled;
+use super::texts::{spelled, unquoted};
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
@@ -370,11 +370,6 @@ impl<'e> Mapping<'e> {
 
 /// After so many entries it is asked whether to go on.
 const CHECKED_ENTRIES: u32 = 1024;
-
-/// What stands between the quotes of a string.
-pub(super) fn unquoted(json: &[u8]) -> Option<&[u8]> {
-    json.strip_prefix(b"\"")?.strip_suffix(b"\"")
-}
 
 impl Dictionary {
     /// How its texts are spelled.

@@ -429,10 +429,14 @@ impl Sought<'_> {
     }
 }
 
+/// What stands between the quotes of a string.
+pub(super) fn unquoted(json: &[u8]) -> Option<&[u8]> {
+    json.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
 /// The text of a stored string in which nothing is escaped; none of another value.
 pub(super) fn unescaped(json: &[u8]) -> Option<&[u8]> {
-    let text = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    memchr::memchr(b'\\', text).is_none().then_some(text)
+    unquoted(json).filter(|text| memchr::memchr(b'\\', text).is_none())
 }
 
 /// Whether a stored string begins with a text, ends with another, and has some in their order between.
@@ -509,8 +513,7 @@ impl Evaluator<'_> {
         negated: bool,
     ) -> Result<Mask, ExecError> {
         let mut marks = vec![false; coded.dictionary.len()];
-        let mut open = sought.tell(&coded.dictionary, &mut marks, negated);
-        self.match_unescaped(expr, sought, &coded.dictionary, &mut open, &mut marks)?;
+        let open = sought.tell(&coded.dictionary, &mut marks, negated);
         self.evaluate_open(expr, (slot, coded), &open, &mut marks)?;
         Ok(of_rows(coded, marks))
     }

@@ -2,8 +2,9 @@
 
 use super::characters::Untold;
 use super::evaluate::Evaluator;
-use super::mapped::{TextOf, Told, unquoted};
+use super::mapped::{TextOf, Told};
 use super::reckoned::Reckoned;
+use super::texts::unquoted;
 use crate::chunk::few_digits_of;
 use crate::expr::Expr;
 use crate::value::Number;

@@ -12,7 +12,7 @@ use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::late::{self, LateTemplates};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::order;
-use crate::path::Paths;
+use crate::path::{OwnedKey, Paths};
 use crate::shape::{Leaf, Shapes};
 
 /// The first bytes of a directory: what it is, and the version of the format.
@@ -163,7 +163,7 @@ const TOO_LONG: &str = "a directory that is too long";
 /// A directory as it was written: of each column it is known what there is to know, but for templates, which are read when they are needed.
 #[derive(Debug)]
 pub(crate) struct Unread {
-    directory: Directory<Box<[u8]>, Written>,
+    directory: Directory<OwnedKey, Written>,
     templates: LateTemplates,
     /// Who reads each frame, as far as is known without templates.
     users: Vec<User>,
@@ -197,7 +197,7 @@ impl Uses {
 }
 
 impl std::ops::Deref for Unread {
-    type Target = Directory<Box<[u8]>, Written>;
+    type Target = Directory<OwnedKey, Written>;
 
     fn deref(&self) -> &Self::Target {
         &self.directory
@@ -366,14 +366,14 @@ pub(crate) fn pack_1(unpacked: &[u8], writer: &mut FrameWriter) -> Result<Vec<u8
 }
 
 #[cfg(any(test, feature = "checked"))]
-impl Directory<Box<[u8]>> {
+impl Directory<OwnedKey> {
     /// What one of the first version would hold, unpacked.
     pub(crate) fn unpacked_1(&self) -> Vec<u8> {
         self.unpacked(None)
     }
 
     /// Reads all of a directory, to be altered and written again.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Directory<OwnedKey>, DecodeError> {
         let unread = Unread::open(bytes)?;
         let whole = |column: &Column<Written>| {
             let Column { path, kind, count, grouped, .. } = *column;

@@ -517,6 +517,7 @@ mod tests {
     use crate::directory::Directory;
     use crate::encode::encode;
     use crate::frame::FrameWriter;
+    use crate::path::{OwnedKey, Step};
 
     /// An array of elements of two shapes with columns of 16 values, and many of no key.
     fn few_among(others: usize) -> String {
@@ -562,7 +563,7 @@ mod tests {
         let encoded = encode(&[event]).unwrap();
         let held = Group::open(&encoded.directory).unwrap().held_bytes();
         // A column, a path with its key, and a token of each at least.
-        let each = size_of::<Column<Written>>() + size_of::<(u32, crate::path::Step<Box<[u8]>>)>() + 14 + 8;
+        let each = size_of::<Column<Written>>() + size_of::<(u32, Step<OwnedKey>)>() + 8;
         assert!((10_000 * each..10_000 * 3 * each).contains(&held), "{held}");
         assert!(held > 10 * encoded.directory.len());
     }

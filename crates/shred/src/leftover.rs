@@ -215,10 +215,11 @@ mod tests {
     use super::*;
     use crate::directory::Directory;
     use crate::frame::FrameWriter;
+    use crate::path::OwnedKey;
     use crate::{Encoded, Event, Group, encode};
 
     /// A group of these documents whose directory was altered.
-    fn altered(documents: &[String], alter: impl FnOnce(&mut Directory<Box<[u8]>>)) -> Encoded {
+    fn altered(documents: &[String], alter: impl FnOnce(&mut Directory<OwnedKey>)) -> Encoded {
         let events = documents.iter().zip(0..).map(|(text, n)| Event {
             instant: n,
             arrival: n,
@@ -251,7 +252,7 @@ mod tests {
         let documents = users(&["bob", "eve", "bob", "eve", "bob", "eve", "bob", "eve"]);
         let whole = altered(&documents, |_| ());
         assert_eq!(leftovers(&whole), Leftovers { texts: 4, first: None }, "two keys, two names");
-        let forget = |directory: &mut Directory<Box<[u8]>>| {
+        let forget = |directory: &mut Directory<OwnedKey>| {
             let Encoding::Simple(Simple::Dictionary(names)) = &mut directory.columns[0].encoding else {
                 panic!("names that come again stand in a dictionary")
             };
@@ -303,7 +304,7 @@ mod tests {
     fn bytes_that_no_part_has_are_left_over() {
         let documents: Vec<String> = (0..50).map(|n| format!(r#"{{"n":{}}}"#, 10 + n * 37 % 90)).collect();
         assert_eq!(first(&altered(&documents, |_| ())), None);
-        let constant = |directory: &mut Directory<Box<[u8]>>| {
+        let constant = |directory: &mut Directory<OwnedKey>| {
             directory.columns[0].encoding = Encoding::Simple(Simple::Whole(Ints::Constant(10)));
         };
         let left = first(&altered(&documents, constant)).unwrap();

@@ -78,7 +78,8 @@ fn in_any_order(tokens: &[Token]) -> u64 {
 /// Reads what [`write()`] writes.
 pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, DecodeError> {
     let count = reader.count()?;
-    let mut tokens = Vec::new();
+    // Each takes a byte at least.
+    let mut tokens = Vec::with_capacity(reader.0.len().min(TOKENS_MAX));
     let mut sets = Vec::new();
     for _ in 0..count {
         let start = tokens.len();
@@ -86,7 +87,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
         sets.push(start..tokens.len());
     }
     let count = reader.at_most(SHAPES_MAX + paths, "too many shapes")?;
-    let mut heads = Vec::new();
+    let mut heads = Vec::with_capacity(count);
     for _ in 0..count {
         heads.push(reader.at_most(2 * sets.len(), "a shape of no known set")?);
     }
@@ -131,7 +132,6 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
     if count > TOKENS_MAX.saturating_sub(tokens.len()) || count == 0 {
         return Err(malformed("shapes of too many keys"));
     }
-    tokens.reserve(count);
     let mut path = 0i64;
     let mut open = 0usize;
     for index in 0..count {

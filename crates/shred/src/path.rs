@@ -1,6 +1,7 @@
 //! Paths: where in a document a value stands. A tree of steps, each a key or "an element of the array".
 
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
@@ -19,6 +20,9 @@ pub(crate) enum Step<K> {
     /// Into an array, to any of its elements.
     Element,
 }
+
+/// A key of the decoder. Nearly all are that short, and take no memory of their own.
+pub(crate) type OwnedKey = SmallVec<[u8; 16]>;
 
 /// All paths of a group. A path is a number; each comes after its parent.
 #[derive(Clone, Debug)]
@@ -49,15 +53,6 @@ impl<K: AsRef<[u8]>> Paths<K> {
     pub(crate) fn steps_up(&self, path: u32) -> impl Iterator<Item = &Step<K>> {
         let steps = std::iter::successors(self.step(path), |(parent, _)| self.step(*parent));
         steps.map(|(_, step)| step)
-    }
-
-    /// What they take in memory, in bytes.
-    pub(crate) fn held_bytes(&self) -> usize {
-        let key = |(_, step): &(u32, Step<K>)| match step {
-            Step::Key(key) => key.as_ref().len(),
-            Step::Element => 0,
-        };
-        size_of::<(u32, Step<K>)>() * self.steps.capacity() + self.steps.iter().map(key).sum::<usize>()
     }
 
     /// The path as people write it: keys with dots between, `[]` for elements; a key that holds a dot, a bracket or a quote, or is
@@ -114,8 +109,18 @@ impl<'k> Paths<&'k [u8]> {
     }
 }
 
-impl Paths<Box<[u8]>> {
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Paths<Box<[u8]>>, DecodeError> {
+impl Paths<OwnedKey> {
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let beside = |(_, step): &(u32, Step<OwnedKey>)| match step {
+            Step::Key(key) if key.spilled() => key.capacity(),
+            Step::Key(_) | Step::Element => 0,
+        };
+        size_of::<(u32, Step<OwnedKey>)>() * self.steps.capacity()
+            + self.steps.iter().map(beside).sum::<usize>()
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Paths<OwnedKey>, DecodeError> {
         let count = reader.count()?;
         if count > PATHS_MAX {
             return Err(malformed("too many paths"));
@@ -138,7 +143,7 @@ impl Paths<Box<[u8]>> {
                 None => Step::Element,
                 Some(length) => {
                     let length = usize::try_from(length).map_err(|_| malformed("a key that is too long"))?;
-                    Step::Key(reader.take(length)?.into())
+                    Step::Key(SmallVec::from_slice(reader.take(length)?))
                 }
             };
             steps.push((parent, step));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::directory::Unread;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
 use crate::grouping::Counts;
-use crate::path::{Paths, Step};
+use crate::path::{OwnedKey, Paths, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
 
 /// Literal text, and what comes after it.
@@ -117,7 +117,7 @@ impl Places {
     }
 
     /// The list to whose elements the values of a path belong.
-    pub(crate) fn list_of(&self, path: u32, paths: &Paths<Box<[u8]>>) -> Option<u32> {
+    pub(crate) fn list_of(&self, path: u32, paths: &Paths<OwnedKey>) -> Option<u32> {
         let mut at = path;
         loop {
             if let Some(list) = self.elements(at) {
@@ -158,7 +158,7 @@ impl Program {
     /// The program of a shape, of so many literal bytes at most. Takes time and memory linear in its tokens and keys.
     pub(crate) fn of(
         tokens: &[Token],
-        paths: &Paths<Box<[u8]>>,
+        paths: &Paths<OwnedKey>,
         places: &Places,
         most: usize,
         seen: &mut Seen,
@@ -170,7 +170,7 @@ impl Program {
     pub(crate) fn part(
         tokens: &[Token],
         wanted: Range<usize>,
-        paths: &Paths<Box<[u8]>>,
+        paths: &Paths<OwnedKey>,
         places: &Places,
         most: usize,
         seen: &mut Seen,

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use crate::bytes::{Reader, put, put_bytes};
 use crate::encoding::Window;
 use crate::encoding::strings::Texts;
@@ -23,7 +25,7 @@ enum Unit {
     /// Two hex digits, in lower or in upper case.
     Hex { upper: bool },
     /// A byte of an alphabet, in ascending order.
-    OneOf { alphabet: Vec<u8>, width: usize },
+    OneOf { alphabet: SmallVec<[u8; 16]>, width: usize },
 }
 
 impl Unit {
@@ -108,7 +110,7 @@ impl Pattern {
                 [byte] => Unit::Same(*byte),
                 _ if hex(LOWER) => Unit::Hex { upper: false },
                 _ if hex(UPPER) => Unit::Hex { upper: true },
-                many => Unit::OneOf { alphabet: many.to_vec(), width: bits_for(many.len()) },
+                many => Unit::OneOf { alphabet: SmallVec::from_slice(many), width: bits_for(many.len()) },
             };
             at += if matches!(unit, Unit::Hex { .. }) { 2 } else { 1 };
             units.push(unit);
@@ -133,7 +135,7 @@ impl Pattern {
             Unit::Same(byte) => vec![*byte],
             Unit::Hex { upper: false } => LOWER.to_vec(),
             Unit::Hex { upper: true } => UPPER.to_vec(),
-            Unit::OneOf { alphabet, .. } => alphabet.clone(),
+            Unit::OneOf { alphabet, .. } => alphabet.to_vec(),
         };
         self.units.iter().flat_map(of_unit).collect()
     }
@@ -204,7 +206,7 @@ impl Pattern {
                     if alphabet.len() < 2 || alphabet.len() > 256 {
                         return Err(malformed("an alphabet of no size"));
                     }
-                    Unit::OneOf { alphabet: alphabet.to_vec(), width: bits_for(alphabet.len()) }
+                    Unit::OneOf { alphabet: SmallVec::from_slice(alphabet), width: bits_for(alphabet.len()) }
                 }
             };
             units.push(unit);

@@ -186,7 +186,7 @@ impl Evaluator<'_> {
         // What is made of nothing comes first.
         let (mut bytes, mut ends) = (Vec::new(), vec![0]);
         let (mut codes, mut codes_of) = (Vec::with_capacity(instants.values.len()), HashMap::new());
-        let mut is_told = true;
+        let (writer, mut is_told) = (mapping.over(Spelling::Plain), true);
         for instant in &instants.values {
             let code = known.at(*instant, |instant| {
                 let text = iso_text(instant as i64, offset)?;
@@ -194,8 +194,7 @@ impl Evaluator<'_> {
                 let next = ends.len() as i64;
                 let code = *codes_of.entry(beginning.to_vec()).or_insert(next);
                 if code == next {
-                    is_told &= mapping.is_told_by(beginning)
-                        && mapping.write(beginning, Spelling::Plain, &mut bytes).is_ok();
+                    is_told &= mapping.is_told_by(beginning) && writer.write(beginning, &mut bytes).is_ok();
                     ends.push(u32::try_from(bytes.len()).ok()?);
                 }
                 Some(code)

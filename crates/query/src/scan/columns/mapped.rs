@@ -3,6 +3,7 @@
 
 use super::characters::{self, Case, Spelling, Untold, has_needed_escapes_only};
 use super::computed::{BYTES_MAX, Texts};
+use super::cut::Cut;
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::made::PARTS_MAX;
@@ -171,8 +172,14 @@ impl<'e> TextOf<'e> {
         }
     }
 
+    /// The same over texts that are spelled so.
+    pub(super) fn over(&self, spelling: Spelling) -> Over<'_> {
+        let cut = if spelling == Spelling::Plain { Cut::of(self) } else { None };
+        Over { text: self, spelling, cut }
+    }
+
     /// What a stored text comes to, which has no quotes.
-    pub(super) fn tell<'t>(&'t self, stored: &'t [u8], spelling: Spelling) -> Told<Cow<'t, [u8]>> {
+    fn tell<'t>(&'t self, stored: &'t [u8], spelling: Spelling) -> Told<Cow<'t, [u8]>> {
         Ok(Some(match self {
             TextOf::Stored => Cow::Borrowed(stored),
             TextOf::Constant(text) => Cow::Borrowed(text),
@@ -345,26 +352,70 @@ impl<'e> Mapping<'e> {
         number.or_else(text)
     }
 
-    /// Appends what becomes of a text, with its quotes; nothing for undefined, or where its bytes do not tell.
-    pub(super) fn write(&self, text: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Result<(), Untold> {
+    /// The same over texts that are spelled so.
+    pub(super) fn over(&self, spelling: Spelling) -> Writer<'_> {
         match self {
-            Mapping::Text(of) => {
+            Mapping::Text(of) => Writer::Text(of.over(spelling)),
+            Mapping::Number(of) => Writer::Number(of, spelling),
+        }
+    }
+}
+
+/// What functions of strings make of texts that are spelled in one way.
+pub(super) enum Writer<'m> {
+    Text(Over<'m>),
+    Number(&'m NumberOf<'m>, Spelling),
+}
+
+impl Writer<'_> {
+    /// Appends what becomes of a text, with its quotes; nothing for undefined, or where its bytes do not tell.
+    pub(super) fn write(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
+        match self {
+            Writer::Text(of) => {
                 let begin = out.len();
                 out.push(b'"');
-                let told = of.append(text, spelling, out);
+                let told = of.append(text, out);
                 match told {
                     Ok(Some(())) => out.push(b'"'),
                     Ok(None) | Err(Untold) => out.truncate(begin),
                 }
                 told?;
             }
-            Mapping::Number(of) => {
-                if let Some(number) = of.tell(text, spelling)? {
+            Writer::Number(of, spelling) => {
+                if let Some(number) = of.tell(text, *spelling)? {
                     write_json(&Value::Number(Number::Decimal(number.into())), out);
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// A text that comes of those that are spelled in one way.
+pub(super) struct Over<'m> {
+    text: &'m TextOf<'m>,
+    spelling: Spelling,
+    /// The same, where it is a part of a plain text.
+    cut: Option<Cut<'m>>,
+}
+
+impl Over<'_> {
+    /// What a stored text comes to, which has no quotes.
+    #[inline]
+    pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
+        match &self.cut {
+            Some(cut) => Ok(cut.part(stored).map(Cow::Borrowed)),
+            None => self.text.tell(stored, self.spelling),
+        }
+    }
+
+    /// Appends what a stored text comes to. Something may have been appended where nothing is told.
+    #[inline]
+    fn append(&self, stored: &[u8], out: &mut Vec<u8>) -> Told<()> {
+        match &self.cut {
+            Some(cut) => Ok(cut.part(stored).map(|part| out.extend_from_slice(part))),
+            None => self.text.append(stored, self.spelling, out),
+        }
     }
 }
 
@@ -421,12 +472,12 @@ impl Evaluator<'_> {
         let Some(mapping) = self.mapping(expr) else { return false };
         let column = self.only(expr).flatten().and_then(|slot| self.column(slot));
         let Some(coded) = column.and_then(|column| column.texts()) else { return false };
-        let spelling = coded.dictionary.spelling();
+        let writer = mapping.over(coded.dictionary.spelling());
         rows.places().all(|row| {
             let json = coded.dictionary.get(coded.code(row as usize));
             made.add_told(|out| match json {
                 [] => true,
-                json => unquoted(json).is_some_and(|text| mapping.write(text, spelling, out).is_ok()),
+                json => unquoted(json).is_some_and(|text| writer.write(text, out).is_ok()),
             })
         })
     }
@@ -473,7 +524,7 @@ impl Evaluator<'_> {
         (slot, coded): (usize, &Coded),
     ) -> Option<Dictionary> {
         let dictionary = &coded.dictionary;
-        let spelling = dictionary.spelling();
+        let writer = mapping.over(dictionary.spelling());
         let (mut bytes, mut ends) =
             (Vec::with_capacity(dictionary.text_bytes()), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
@@ -483,7 +534,7 @@ impl Evaluator<'_> {
             }
             let is_told = match dictionary.get(entry) {
                 [] => true,
-                json => unquoted(json).is_some_and(|text| mapping.write(text, spelling, &mut bytes).is_ok()),
+                json => unquoted(json).is_some_and(|text| writer.write(text, &mut bytes).is_ok()),
             };
             if !is_told {
                 others.push(entry);

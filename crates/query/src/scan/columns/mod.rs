@@ -12,6 +12,7 @@ mod chosen;
 mod clock;
 mod compile;
 mod computed;
+mod cut;
 mod documents;
 mod evaluate;
 mod found;

@@ -23,7 +23,8 @@ impl Evaluator<'_> {
         let text = TextOf::of(of, &|leaf: &Expr| self.as_column(leaf).flatten().is_some())?;
         let coded = self.column(self.only(of)??)?.texts()?;
         let entries = 0..coded.dictionary.len() as u32;
-        let (is_stored, spelling) = (matches!(text, TextOf::Stored), coded.dictionary.spelling());
+        let is_stored = matches!(text, TextOf::Stored);
+        let text = text.over(coded.dictionary.spelling());
         let read = |entry: u32| -> Option<Option<Read>> {
             match (coded.dictionary.get(entry), is_stored) {
                 // Of what is no text functions of strings make nothing.
@@ -34,7 +35,7 @@ impl Evaluator<'_> {
                         .filter(|(significand, scale)| *scale == 0 || significand % 10 != 0)?;
                     Some(Some((significand, u8::try_from(scale).ok()?)))
                 }
-                (json @ [b'"', ..], _) => match text.tell(unquoted(json)?, spelling) {
+                (json @ [b'"', ..], _) => match text.tell(unquoted(json)?) {
                     Ok(Some(text)) => read(&text).ok(),
                     Ok(None) => Some(None),
                     Err(Untold) => None,

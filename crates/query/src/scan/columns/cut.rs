@@ -1,0 +1,124 @@
+//! Parts of plain texts, whose bytes are characters: where one begins and how long it is comes of the bytes alone.
+
+use super::mapped::{NumberOf, TextOf};
+use memchr::memmem::{Finder, FinderRev};
+
+/// `Substring` of a text as it is stored.
+pub(super) struct Cut<'m> {
+    start: Place<'m>,
+    length: Option<Place<'m>>,
+}
+
+/// A whole number that comes of a plain text, which always tells one.
+pub(super) enum Place<'m> {
+    Constant(i64),
+    /// Where a byte is found first, and what is added to that.
+    Byte(u8, i64),
+    Text(&'m Finder<'m>),
+    LastText(&'m FinderRev<'m>),
+    Length,
+    Sum(Box<(Place<'m>, Place<'m>)>),
+    Difference(Box<(Place<'m>, Place<'m>)>),
+}
+
+/// Constants are no larger: sums of as many as an expression may have are far from the limits of 64 bits then.
+const CONSTANT_MAX: u64 = 1 << 32;
+
+/// Most separators stand among so many of the first bytes, where a search has hardly begun.
+const BEGINNING: usize = 16;
+
+impl<'m> Cut<'m> {
+    /// None for anything but a part of a stored text that is told by its bytes.
+    pub(super) fn of(text: &'m TextOf<'_>) -> Option<Cut<'m>> {
+        let TextOf::Part { of, start, length } = text else { return None };
+        if !matches!(**of, TextOf::Stored) {
+            return None;
+        }
+        let length = match length {
+            None => None,
+            Some(length) => Some(Place::of(length)?),
+        };
+        Some(Cut { start: Place::of(start)?, length })
+    }
+
+    /// The part of a plain text without quotes; none for undefined.
+    #[inline]
+    pub(super) fn part<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let behind = text.get(usize::try_from(self.start.of_text(text)).ok()?..)?;
+        match &self.length {
+            None => Some(behind),
+            Some(length) => {
+                let length = usize::try_from(length.of_text(text)).ok()?;
+                Some(behind.get(..length).unwrap_or(behind))
+            }
+        }
+    }
+}
+
+impl<'m> Place<'m> {
+    fn of(number: &'m NumberOf<'_>) -> Option<Place<'m>> {
+        let of_stored = |text: &TextOf<'_>| matches!(text, TextOf::Stored).then_some(());
+        let both = |of: &'m (NumberOf<'_>, NumberOf<'_>)| Some((Place::of(&of.0)?, Place::of(&of.1)?));
+        Some(match number {
+            NumberOf::Constant(number) if number.unsigned_abs() <= CONSTANT_MAX => Place::Constant(*number),
+            NumberOf::IndexOf { text, finder } => {
+                of_stored(text)?;
+                match finder.needle() {
+                    [byte] => Place::Byte(*byte, 0),
+                    _ => Place::Text(finder),
+                }
+            }
+            NumberOf::LastIndexOf { text, finder } => {
+                of_stored(text)?;
+                Place::LastText(finder)
+            }
+            NumberOf::Length(text) => {
+                of_stored(text)?;
+                Place::Length
+            }
+            NumberOf::Sum(of) => match both(of)? {
+                (Place::Byte(byte, added), Place::Constant(more))
+                | (Place::Constant(more), Place::Byte(byte, added)) => Place::Byte(byte, added + more),
+                both => Place::Sum(Box::new(both)),
+            },
+            NumberOf::Difference(of) => match both(of)? {
+                (Place::Byte(byte, added), Place::Constant(less)) => Place::Byte(byte, added - less),
+                both => Place::Difference(Box::new(both)),
+            },
+            NumberOf::Constant(_) | NumberOf::Chosen(_) => return None,
+        })
+    }
+
+    #[inline]
+    fn of_text(&self, text: &[u8]) -> i64 {
+        match self {
+            Place::Constant(number) => *number,
+            Place::Byte(byte, added) => place(find_byte(*byte, text)) + added,
+            other => other.of_any_text(text),
+        }
+    }
+
+    fn of_any_text(&self, text: &[u8]) -> i64 {
+        match self {
+            Place::Constant(_) | Place::Byte(..) => self.of_text(text),
+            Place::Text(finder) => place(finder.find(text)),
+            Place::LastText(finder) => place(finder.rfind(text)),
+            Place::Length => text.len() as i64,
+            Place::Sum(of) => of.0.of_text(text) + of.1.of_text(text),
+            Place::Difference(of) => of.0.of_text(text) - of.1.of_text(text),
+        }
+    }
+}
+
+/// A place as functions tell it.
+#[inline]
+fn place(at: Option<usize>) -> i64 {
+    at.map_or(-1, |at| at as i64)
+}
+
+#[inline]
+fn find_byte(byte: u8, text: &[u8]) -> Option<usize> {
+    let (beginning, rest) = text.split_at(text.len().min(BEGINNING));
+    let at = beginning.iter().position(|own| *own == byte);
+    at.or_else(|| memchr::memchr(byte, rest).map(|at| BEGINNING + at))
+}

@@ -3,7 +3,7 @@
 use super::coded::{Coded, held_by_numbers};
 use super::piece_column::PieceColumn;
 use crate::dictionary::Dictionary;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use tamias_shred::{AtPath, Digits, Mixed, Numbers, Texts};
 
@@ -30,8 +30,8 @@ pub(crate) struct NumberColumn {
     rows: usize,
     coded: OnceLock<Coded>,
     may_repeat: OnceLock<bool>,
-    /// Whether they were keys of groups as they are.
-    were_keys: AtomicBool,
+    /// In how many queries they were keys.
+    were_keys: AtomicU32,
 }
 
 /// Numbers, and what other rows have.
@@ -96,7 +96,7 @@ impl PathColumn {
     /// Numbers of a block of so many rows.
     pub(crate) fn of_numbers(numbers: impl Into<Arc<Numbers>>, rows: usize) -> PathColumn {
         let (coded, may_repeat) = (OnceLock::new(), OnceLock::new());
-        let were_keys = AtomicBool::new(false);
+        let were_keys = AtomicU32::new(0);
         PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded, may_repeat, were_keys })
     }
 
@@ -205,23 +205,24 @@ impl NumberColumn {
 
     /// The numbers by their texts.
     pub(crate) fn coded(&self) -> &Coded {
-        self.coded.get_or_init(|| {
-            let coded = Coded::of_numbers(&self.numbers, self.rows);
-            if self.were_keys.load(Relaxed) {
-                coded.dictionary.are_keys_again();
-            }
-            coded
-        })
+        self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
     }
 
-    /// Whether keys are told apart by the numbers themselves, which is noted: where all rows have one, equal ones are spelled alike and hardly repeat. Those that are keys again
-    /// had better have texts, whose numbers outlive queries.
+    /// Whether keys are told apart by the numbers themselves, of which all rows have one, equal ones are spelled alike, and few repeat; takes note of a query that asks.
+    /// The second one is given texts, to which numbers that outlive queries may be given, and others as well if these were.
     pub(crate) fn become_keys(&self) -> bool {
         let are_alike = self.numbers.rows.is_none() && !matches!(self.numbers.spelled, Digits::Each(_));
-        are_alike
-            && self.coded.get().is_none()
-            && !numbers_may_repeat(&self.may_repeat, &self.numbers, self.rows)
-            && !self.were_keys.swap(true, Relaxed)
+        if !are_alike || numbers_may_repeat(&self.may_repeat, &self.numbers, self.rows) {
+            return false;
+        }
+        match self.were_keys.fetch_add(1, Relaxed) {
+            0 => true,
+            1 => {
+                self.coded().dictionary.are_keys_again();
+                false
+            }
+            _ => self.coded.get().is_none_or(|coded| !coded.dictionary.has_numbers()),
+        }
     }
 }
 

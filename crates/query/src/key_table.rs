@@ -52,9 +52,8 @@ pub(crate) struct KeyTable {
 /// Whole numbers of no more digits are found without the table.
 const WHOLE_DIGITS_MAX: usize = 5;
 
-/// A spelling of a key, or its canonical text. Aligned so that it lies in one line of the cache.
+/// A spelling of a key, or its canonical text.
 #[derive(Clone, Copy, Default)]
-#[repr(align(32))]
 struct Entry {
     /// The key itself, if it is packed, or where its text begins and how long it is. As bytes, since words would leave gaps.
     bits: [u8; 16],

@@ -11,7 +11,51 @@ use std::hash::{BuildHasher, Hasher};
 pub(crate) struct Words {
     slots: Slots,
     words: Pages<u64>,
+    hashes: Hashes,
     hasher: RandomState,
+}
+
+/// How words are hashed.
+#[derive(Clone, Copy, Default)]
+enum Hashes {
+    /// There is no word yet.
+    #[default]
+    None,
+    /// All words have the same upper half, and no two of them the same hash: who has found a hash need not read the word, which is not in the cache where they are many.
+    OfHalves {
+        upper: u32,
+        scramble: Scramble,
+    },
+    OfWords,
+}
+
+/// Turns numbers of 32 bits into others, no two into the same, as chance has it.
+#[derive(Clone, Copy)]
+struct Scramble {
+    add: u32,
+    times: u32,
+}
+
+impl Scramble {
+    fn by_chance(hasher: &RandomState) -> Scramble {
+        let chance = hasher.hash_one(0u64);
+        // What is multiplied by an odd number comes back by multiplying it with another.
+        Scramble { add: (chance >> u32::BITS) as u32, times: chance as u32 | 1 }
+    }
+
+    #[inline]
+    fn of(self, half: u32) -> u32 {
+        const TIMES: u32 = 0x9e37_79b1;
+        let mixed = half.wrapping_add(self.add).wrapping_mul(self.times);
+        let mixed = (mixed ^ mixed >> 16).wrapping_mul(TIMES);
+        let mixed = (mixed ^ mixed >> 15).wrapping_mul(self.times);
+        mixed ^ mixed >> 16
+    }
+}
+
+#[inline]
+fn upper_half(word: u64) -> u32 {
+    (word >> u32::BITS) as u32
 }
 
 /// So many words are looked up together, so that the processor waits for memory once for several of them.
@@ -36,6 +80,7 @@ impl Words {
     /// The number of a word, which is added if it is new.
     #[inline]
     pub(crate) fn find(&mut self, word: u64) -> Found {
+        self.prepare_for(&[word]);
         self.find_hashed(self.hash(word), word)
     }
 
@@ -55,6 +100,8 @@ impl Words {
     /// The same of [`TOGETHER`] at most, each with its place among them.
     #[inline]
     pub(super) fn find_some(&mut self, words: &[u64], mut each: impl FnMut(usize, Found)) {
+        self.prepare_for(words);
+        let are_halves = matches!(self.hashes, Hashes::OfHalves { .. });
         // Each step reads what the one before has told for all of them.
         let mut some = [Looked::default(); TOGETHER];
         for (looked, word) in some.iter_mut().zip(words) {
@@ -63,7 +110,10 @@ impl Words {
         for (looked, word) in some.iter_mut().zip(words) {
             let likely = self.slots.likely(looked.glance);
             looked.likely = likely.unwrap_or_default();
-            looked.is_known = likely.and_then(|at| self.words.get(at as usize)) == Some(word);
+            looked.is_known = match are_halves {
+                true => likely.is_some(),
+                false => likely.and_then(|at| self.words.get(at as usize)) == Some(word),
+            };
         }
         for (at, (looked, word)) in some.iter().zip(words).enumerate() {
             let found = match looked.is_known {
@@ -77,7 +127,8 @@ impl Words {
 
     #[inline]
     fn find_hashed(&mut self, hash: u32, word: u64) -> Found {
-        match self.slots.find(hash, |place| self.words.get(place as usize) == Some(&word)) {
+        let are_halves = matches!(self.hashes, Hashes::OfHalves { .. });
+        match self.slots.find(hash, |place| are_halves || self.words.get(place as usize) == Some(&word)) {
             Some(known) => Found::Known(known),
             None => {
                 let new = self.len() as u32;
@@ -88,8 +139,37 @@ impl Words {
         }
     }
 
+    /// Sees to it that some words have hashes which tell them from all others, or else that words are looked at.
+    #[inline]
+    fn prepare_for(&mut self, words: &[u64]) {
+        if let Hashes::OfHalves { upper, .. } = self.hashes
+            && words.iter().fold(false, |differs, word| differs | (upper_half(*word) != upper))
+        {
+            self.hash_words();
+        }
+        if let (Hashes::None, Some(first)) = (self.hashes, words.first()) {
+            let scramble = Scramble::by_chance(&self.hasher);
+            self.hashes = Hashes::OfHalves { upper: upper_half(*first), scramble };
+            self.prepare_for(words);
+        }
+    }
+
+    /// From now on hashes are those of words.
+    #[cold]
+    fn hash_words(&mut self) {
+        self.hashes = Hashes::OfWords;
+        let mut slots = Slots::default();
+        for (place, word) in (0..).zip(self.words.iter()) {
+            slots.insert(self.hash(*word), place);
+        }
+        self.slots = slots;
+    }
+
     #[inline]
     fn hash(&self, word: u64) -> u32 {
+        if let Hashes::OfHalves { scramble, .. } = self.hashes {
+            return scramble.of(word as u32);
+        }
         let mut hasher = self.hasher.build_hasher();
         hasher.write_u64(word);
         (hasher.finish() >> 32) as u32
@@ -123,4 +203,48 @@ struct Looked {
     likely: u32,
     /// Whether it is the likely one.
     is_known: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn equal_words_and_only_they_have_a_number_in_common(
+            words in prop::collection::vec(0u64..90, 0..300),
+            others in prop::collection::vec(prop_oneof![0u64..90, any::<u64>()], 0..80),
+            upper in 0u64..2,
+        ) {
+            let mut table = Words::default();
+            let mut all: Vec<u64> = Vec::new();
+            // First those of one upper half, and then any.
+            let words: Vec<u64> = words.iter().map(|word| upper << 40 | word * 0x0101_0101 & 0xffff_ffff).collect();
+            for words in [&words, &others, &words] {
+                let mut found = Vec::new();
+                table.find_all(words.iter().copied(), |of_word| found.push(of_word));
+                prop_assert_eq!(found.len(), words.len());
+                for (word, found) in words.iter().zip(found) {
+                    let expected = match all.iter().position(|other| other == word) {
+                        Some(place) => Found::Known(place as u32),
+                        None => {
+                            all.push(*word);
+                            Found::New(all.len() as u32 - 1)
+                        }
+                    };
+                    prop_assert_eq!(found, expected);
+                    prop_assert_eq!(table.find(*word), Found::Known(found.number()));
+                }
+            }
+            prop_assert!(table.iter().eq(all.iter().copied()));
+        }
+
+        #[test]
+        fn what_is_scrambled_differs_where_it_did(one: u32, other: u32) {
+            let scramble = Scramble::by_chance(&RandomState::default());
+            prop_assert_eq!(scramble.of(one) == scramble.of(other), one == other);
+            prop_assert_ne!(scramble.of(one), scramble.of(one.wrapping_add(1)));
+        }
+    }
 }

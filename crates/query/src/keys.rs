@@ -298,7 +298,8 @@ impl Keys {
 
     /// Finds a key of others: by its number where both have it from the same keys that outlive queries.
     pub(crate) fn find_of(&mut self, other: &Keys, there: u32) -> Met {
-        if let Some(found) = self.mantissas.find_of(&other.mantissas, there).filter(|_| self.are_mantissas())
+        if self.are_mantissas()
+            && let Some(found) = self.mantissas.find_of(&other.mantissas, there)
         {
             return Met { found, is_told: true };
         }

@@ -220,7 +220,7 @@ mod tests {
             let mut table = Words::default();
             let mut all: Vec<u64> = Vec::new();
             // First those of one upper half, and then any.
-            let words: Vec<u64> = words.iter().map(|word| upper << 40 | word * 0x0101_0101 & 0xffff_ffff).collect();
+            let words: Vec<u64> = words.iter().map(|word| upper << 40 | (word * 0x0101_0101) & 0xffff_ffff).collect();
             for words in [&words, &others, &words] {
                 let mut found = Vec::new();
                 table.find_all(words.iter().copied(), |of_word| found.push(of_word));

@@ -171,7 +171,13 @@ impl Columns {
         let row = row as u32;
         match columns.get_mut(column) {
             None
-            | Some(Column::Nothing | Column::Entries(_) | Column::Mantissas(_) | Column::Decimals(_)) => {}
+            | Some(
+                Column::Nothing
+                | Column::Entries(_)
+                | Column::Mantissas(_)
+                | Column::Keys(_)
+                | Column::Decimals(_),
+            ) => {}
             Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
             Some(Column::Numbers(numbers)) => {
                 let few = match value {
@@ -282,6 +288,7 @@ impl Columns {
             | Column::Entries(_)
             | Column::Numbers(_)
             | Column::Mantissas(_)
+            | Column::Keys(_)
             | Column::Decimals(_) => None,
         }
     }
@@ -340,6 +347,7 @@ impl Columns {
             | Column::Values(_)
             | Column::Entries(_)
             | Column::Mantissas(_)
+            | Column::Keys(_)
             | Column::Decimals(_) => None,
         }
     }
@@ -354,6 +362,7 @@ impl Columns {
             | Column::Entries(_)
             | Column::Numbers(_)
             | Column::Mantissas(_)
+            | Column::Keys(_)
             | Column::Decimals(_) => &[],
         });
         let bytes: usize = cells
@@ -448,8 +457,22 @@ impl<'c> Chunk<'c> {
         match self.column(column) {
             Column::Values(cells) => cells.get(row).map_or(&[], |cell| self.json(*cell)),
             Column::Entries(entries) => entries.json(row),
-            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => &[],
+            Column::Nothing
+            | Column::Numbers(_)
+            | Column::Mantissas(_)
+            | Column::Keys(_)
+            | Column::Decimals(_) => &[],
         }
+    }
+
+    /// A row's value in a column of values or keys.
+    pub(crate) fn own_value_at(&self, column: usize, row: usize) -> Value<'static> {
+        let mut json = Vec::new();
+        match self.column(column) {
+            Column::Keys(numbers) => numbers.write(row, &mut json),
+            _ => json.extend_from_slice(self.json_at(column, row)),
+        }
+        value_of(&json).into_static()
     }
 
     /// The value of a cell.
@@ -503,15 +526,8 @@ impl Columns {
                     others: others.map(|(row, cell)| (row, self.cell_of(chunk, cell))).collect(),
                 })
             }
-            Column::Mantissas(numbers) => {
-                let (places, rows) = split.values(part, numbers.rows.as_deref());
-                let spelled = match &numbers.spelled {
-                    Digits::Each(digits) => Digits::Each(some(digits, &places).collect()),
-                    alike @ (Digits::InFull | Digits::Shortest) => alike.clone(),
-                };
-                let values = some(&numbers.values, &places).collect();
-                Column::Mantissas(Arc::new(Mantissas { rows, values, scale: numbers.scale, spelled }))
-            }
+            Column::Mantissas(numbers) => Column::Mantissas(Arc::new(mantissas_of(numbers, split, part))),
+            Column::Keys(numbers) => Column::Keys(Arc::new(mantissas_of(numbers, split, part))),
             Column::Decimals(decimals) => {
                 let (places, rows) = split.values(part, decimals.rows.as_deref());
                 Column::Decimals(Arc::new(Decimals { rows, values: decimals.values.at(&places) }))
@@ -526,6 +542,17 @@ impl Columns {
             CellText::Undefined | CellText::Block { .. } | CellText::Entry { .. } => cell,
         }
     }
+}
+
+/// The numbers of a part's rows.
+fn mantissas_of(numbers: &Mantissas, split: &Split, part: u8) -> Mantissas {
+    let (places, rows) = split.values(part, numbers.rows.as_deref());
+    let spelled = match &numbers.spelled {
+        Digits::Each(digits) => Digits::Each(some(digits, &places).collect()),
+        alike @ (Digits::InFull | Digits::Shortest) => alike.clone(),
+    };
+    let values = some(&numbers.values, &places).collect();
+    Mantissas { rows, values, scale: numbers.scale, spelled }
 }
 
 /// The values at some places, each of which there is.

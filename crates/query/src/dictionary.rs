@@ -24,6 +24,8 @@ pub(crate) struct Dictionary {
 pub(crate) struct EntryNumbers {
     /// Tells the table from all others.
     pub(crate) table: u64,
+    /// Whether that is given up.
+    pub(crate) is_given_up: Arc<AtomicBool>,
     pub(crate) numbers: Box<[u32]>,
     /// The texts that are spelled otherwise than the table spells their keys, in ascending order.
     pub(crate) spelled_otherwise: Box<[u32]>,
@@ -175,6 +177,11 @@ impl Dictionary {
     /// The numbers that a table of keys has given them.
     pub(crate) fn numbers(&self) -> Option<Arc<EntryNumbers>> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a table of keys that is still kept has given them numbers.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.numbers().is_some_and(|numbers| !numbers.is_given_up.load(Relaxed))
     }
 
     /// Keeps the numbers that a table of keys has given them, instead of those of another table.

@@ -56,7 +56,7 @@ pub(crate) struct KeptKeys {
     /// The same once it is given up.
     left_bytes: AtomicUsize,
     /// Whether the memory is needed otherwise: nothing is added any more, and whoever uses it ends that soon.
-    is_given_up: AtomicBool,
+    is_given_up: Arc<AtomicBool>,
     tables: Weak<Tables>,
 }
 
@@ -207,7 +207,7 @@ impl KeptKeys {
             keys: RwLock::default(),
             held_bytes: AtomicUsize::new(0),
             left_bytes: AtomicUsize::new(0),
-            is_given_up: AtomicBool::new(false),
+            is_given_up: Arc::default(),
             tables,
         }
     }
@@ -260,7 +260,8 @@ impl KeptKeys {
         let before = self.held_bytes.swap(bytes, Relaxed);
         // Less where it was copied, as somebody reads what it was: a copy has no room to spare. Both wrap alike.
         tables.held_bytes.fetch_add(bytes.wrapping_sub(before), Relaxed);
-        let numbers = Arc::new(EntryNumbers { table: self.id, numbers, spelled_otherwise });
+        let is_given_up = self.is_given_up.clone();
+        let numbers = Arc::new(EntryNumbers { table: self.id, is_given_up, numbers, spelled_otherwise });
         dictionary.keep_numbers(&numbers);
         drop(keys);
         tables.make_room_for(self);

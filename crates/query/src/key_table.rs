@@ -10,19 +10,21 @@ mod slots;
 mod spelling;
 mod texts;
 mod together;
+mod words;
 
 pub(crate) use found::Found;
 pub(crate) use packed::{dashed, hexadecimal};
-pub(crate) use pairs::{Pairs, TOGETHER};
+pub(crate) use pairs::Pairs;
 pub(crate) use spelling::Spelling;
 pub(crate) use texts::TextPlace;
+pub(crate) use words::{TOGETHER, Words};
 
 use crate::allocated::Pages;
 use crate::chunk::value_of;
 use crate::dictionary::has_needed_escapes_only;
 use crate::value::{Value, canonical, write_json};
 use foldhash::fast::{FixedState, RandomState};
-use packed::{Form, PLAIN_DIGITS_MAX, Packed, is_plain_number, pack};
+use packed::{Form, PLAIN_DIGITS_MAX, Packed, is_plain_number, pack, pack_number};
 use rust_decimal::Decimal;
 use slots::Slots;
 use std::hash::{BuildHasher, Hasher};
@@ -391,9 +393,15 @@ pub(crate) fn is_its_canonical_text(json: &[u8], ci: bool) -> bool {
 /// A number by which keys are shared out, which equal ones have in common.
 pub(crate) fn share(json: &[u8]) -> u8 {
     let share = |text: &[u8]| {
-        let mut hasher = FixedState::default().build_hasher();
-        hasher.write(text);
-        (hasher.finish() >> 56) as u8
+        let number = matches!(text.first(), Some(b'-' | b'0'..=b'9')).then(|| pack(text)).flatten();
+        match number {
+            Some((packed, _)) if packed.form.is_number() => share_of_packed(packed),
+            Some(_) | None => {
+                let mut hasher = FixedState::default().build_hasher();
+                hasher.write(text);
+                (hasher.finish() >> 56) as u8
+            }
+        }
     };
     if is_its_canonical_text(json, false) {
         return share(json);
@@ -401,6 +409,20 @@ pub(crate) fn share(json: &[u8]) -> u8 {
     let mut text = Vec::new();
     write_canonical(json, false, &mut text);
     share(&text)
+}
+
+/// The same of a number of so many digits behind the point.
+#[inline]
+pub(crate) fn share_of_number(mantissa: i64, scale: u8) -> u8 {
+    share_of_packed(pack_number((mantissa, scale.into())).0)
+}
+
+#[inline]
+fn share_of_packed(Packed { bits, form }: Packed) -> u8 {
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write_u128(bits);
+    hasher.write_u32(form.word());
+    (hasher.finish() >> 56) as u8
 }
 
 /// Writes the canonical text of what a JSON text spells.

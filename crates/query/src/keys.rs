@@ -1,9 +1,13 @@
 //! The keys of a query, told apart: by numbers that outlive queries where there are some, and else by their texts.
 
+mod by_mantissa;
+
 use crate::allocated::{Pages, vec_bytes};
+use crate::chunk::Mantissas;
 use crate::dictionary::{Dictionary, EntryNumbers};
 use crate::key_numbers::{KeptKeys, NumberedKeys};
 use crate::key_table::{Found, Kept, KeyTable, Spelling, TOGETHER};
+use by_mantissa::MantissaKeys;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +21,9 @@ pub(crate) struct Keys {
     kept: Option<KnownHere>,
     /// Of the first keys their numbers among those that are kept: no other table has these.
     numbers: Pages<u32>,
-    /// The keys behind them.
+    /// The keys as long as all of them are numbers of one scale: no other table has these, and there are no others.
+    mantissas: MantissaKeys,
+    /// The keys behind those that have numbers.
     own: KeyTable,
     /// The first spelling of each of these.
     firsts: Pages<Kept>,
@@ -122,7 +128,7 @@ impl Keys {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.numbers.len() + self.firsts.len()
+        self.numbers.len() + self.mantissas.len() + self.firsts.len()
     }
 
     /// Takes a dictionary up.
@@ -181,6 +187,7 @@ impl Keys {
         entries: impl Iterator<Item = u32>,
         mut each: impl FnMut(Met),
     ) {
+        self.spell_mantissas();
         let KeyTexts { dictionary, numbers } = texts;
         let Some(numbers) = numbers else {
             return self.find_all(entries.map(|entry| dictionary.get(entry)), each);
@@ -194,6 +201,7 @@ impl Keys {
 
     /// Finds keys by their texts, which are empty for undefined.
     pub(crate) fn find_all<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>, mut each: impl FnMut(Met)) {
+        self.spell_mantissas();
         if self.numbers.len() == 0 {
             let firsts = &mut self.firsts;
             self.own.find_all(0, self.ci, texts, |table, found| {
@@ -207,8 +215,45 @@ impl Keys {
         texts.for_each(|text| each(self.find(text)));
     }
 
+    /// Finds keys that are numbers, one a row, and spelled alike where they are equal.
+    pub(crate) fn find_numbers(&mut self, numbers: &Mantissas, mut each: impl FnMut(Met)) {
+        if self.are_mantissas() && self.mantissas.takes(numbers) {
+            return self.mantissas.find_all(numbers, |found| each(Met { found, is_told: true }));
+        }
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(numbers.values.len()));
+        for place in 0..numbers.values.len() {
+            numbers.write(place, &mut bytes);
+            ends.push(bytes.len() as u32);
+        }
+        let texts = Dictionary::new(bytes, ends);
+        self.find_all((0..texts.len() as u32).map(|text| texts.get(text)), each);
+    }
+
+    /// Whether all there are are numbers of one scale, of which others may come.
+    fn are_mantissas(&self) -> bool {
+        self.numbers.len() + self.firsts.len() == 0
+    }
+
+    /// Takes the keys that are numbers of one scale into the own table, as others come.
+    #[inline]
+    fn spell_mantissas(&mut self) {
+        if self.mantissas.len() > 0 {
+            self.spell_all_mantissas();
+        }
+    }
+
+    #[cold]
+    fn spell_all_mantissas(&mut self) {
+        let mantissas = std::mem::take(&mut self.mantissas);
+        for spelling in mantissas.spellings() {
+            self.own.find(0, &spelling, self.ci);
+            self.firsts.push(self.own.last_spelling());
+        }
+    }
+
     /// The same of one.
     pub(crate) fn find(&mut self, json: &[u8]) -> Met {
+        self.spell_mantissas();
         if self.numbers.len() == 0 {
             return self.meet_own(json);
         }
@@ -253,6 +298,12 @@ impl Keys {
 
     /// Finds a key of others: by its number where both have it from the same keys that outlive queries.
     pub(crate) fn find_of(&mut self, other: &Keys, there: u32) -> Met {
+        if self.are_mantissas()
+            && let Some(found) = self.mantissas.find_of(&other.mantissas, there)
+        {
+            return Met { found, is_told: true };
+        }
+        self.spell_mantissas();
         let are_same = self.has_same_kept(other);
         match other.numbers.get(there as usize) {
             Some(number) if are_same => self.find_number(*number, || other.first(there), || true),
@@ -295,6 +346,9 @@ impl Keys {
     /// The spelling in which a key came first, most likely. Asked once all keys are met.
     #[inline]
     pub(crate) fn first(&self, number: u32) -> Spelling<'_> {
+        if let Some(spelling) = self.mantissas.spelling(number) {
+            return spelling;
+        }
         self.kept_first(number).map_or(Spelling::Text(&[]), |(table, first)| table.spelling(first))
     }
 
@@ -341,7 +395,8 @@ impl Keys {
         other: &Keys,
         mut each: impl FnMut(Taken<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.numbers.len() + other.numbers.len() == 0 {
+        let mantissas = self.mantissas.len() + other.mantissas.len();
+        if self.numbers.len() + other.numbers.len() + mantissas == 0 {
             let Keys { own, firsts, .. } = self;
             return own.try_merge(
                 &other.own,
@@ -369,6 +424,11 @@ impl Keys {
 
     /// Takes in keys that are none of these, behind them: false, and nothing done, where they have to be looked up for that. Keys are not found any more.
     pub(crate) fn append(&mut self, other: &mut Keys) -> bool {
+        if self.are_mantissas() && other.are_mantissas() && self.mantissas.append(&mut other.mantissas) {
+            return true;
+        }
+        self.spell_mantissas();
+        other.spell_mantissas();
         let (numbers, texts) =
             (self.numbers.len() + other.numbers.len(), self.firsts.len() + other.firsts.len());
         if numbers == 0 {
@@ -394,6 +454,7 @@ impl Keys {
     /// Forgets how keys are found: their numbers and spellings are all that is asked for from now on.
     pub(crate) fn close(&mut self) {
         self.own.close();
+        self.mantissas.close();
         if let Some(kept) = &mut self.kept {
             kept.closed();
             kept.here = Vec::new();
@@ -402,13 +463,13 @@ impl Keys {
 
     /// What it holds once it is closed, in bytes.
     pub(crate) fn closed_bytes(&self) -> usize {
-        self.own.closed_bytes() + self.numbers.bytes() + self.firsts.bytes()
+        self.own.closed_bytes() + self.numbers.bytes() + self.mantissas.closed_bytes() + self.firsts.bytes()
     }
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does.
     pub(crate) fn bytes(&self) -> usize {
         let here = self.kept.as_ref().map_or(0, |kept| vec_bytes(&kept.here));
-        self.own.bytes() + self.numbers.bytes() + self.firsts.bytes() + here
+        self.own.bytes() + self.numbers.bytes() + self.mantissas.bytes() + self.firsts.bytes() + here
     }
 }
 

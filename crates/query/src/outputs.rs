@@ -62,12 +62,17 @@ impl GroupOutputs {
         };
         let keys = grouping.keys.iter().map(|key| match key {
             Key::Time(intervals) => KeyColumn::Time(intervals.clone()),
-            Key::Expr { expr, ci } => KeyColumn::Value { column: column(expr, Form::Values), ci: *ci },
+            Key::Expr { expr, ci } => {
+                let is_alone = grouping.keys.len() == 1 && !ci;
+                let form = if is_alone { Form::Keys } else { Form::Values };
+                KeyColumn::Value { column: column(expr, form), ci: *ci }
+            }
         });
         let keys = keys.collect();
         let arguments = grouping.aggregates.iter().map(|aggregate| {
             let form = match &aggregate.argument {
                 Expr::Constant(Value::Bool(true)) => Form::Nothing,
+                _ if aggregate.function.counts_distinct() => Form::Keys,
                 _ if aggregate.function.takes(Kind::Array) => Form::Values,
                 _ => Form::Numbers,
             };

@@ -95,10 +95,10 @@ impl Accumulators for Counts {
                     self.count(groups.of(row), u64::from(counts));
                 }
             }
-            (Column::Mantissas(numbers), Groups::One(group)) => {
+            (Column::Mantissas(numbers) | Column::Keys(numbers), Groups::One(group)) => {
                 self.count(group, numbers.values.len() as u64)
             }
-            (Column::Mantissas(numbers), Groups::Each(_)) => {
+            (Column::Mantissas(numbers) | Column::Keys(numbers), Groups::Each(_)) => {
                 super::state::rows_of(numbers).for_each(|row| self.count(groups.of(row), 1));
             }
             (Column::Decimals(decimals), _) => {

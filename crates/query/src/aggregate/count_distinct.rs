@@ -3,7 +3,7 @@
 use super::identifiers::{Identifier, Identifiers, identifier};
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
 use crate::allocated::is_almost_full;
-use crate::chunk::{Chunk, Column, Entries, Order, value_of};
+use crate::chunk::{Chunk, Column, Entries, Mantissas, Order, value_of};
 use crate::expr::Certain;
 use crate::key_numbers::KeptKeys;
 use crate::key_table::Found;
@@ -283,6 +283,24 @@ impl DistinctCounts {
         self.seen = seen;
     }
 
+    /// Takes in numbers, one a row.
+    fn take_numbers(&mut self, groups: Groups<'_>, numbers: &Mantissas) {
+        let DistinctCounts { counts, values, .. } = self;
+        let Tables { others, pairs, .. } = match values {
+            Values::OfOne(keys) => return keys.find_numbers(numbers, |_| {}),
+            Values::OfEach(tables) => &mut **tables,
+        };
+        let mut rows = 0..;
+        others.find_numbers(numbers, |met| {
+            let group = groups.of(rows.next().unwrap_or_default());
+            if pairs.insert(group, met.found)
+                && let Some(count) = counts.get_mut(group as usize)
+            {
+                *count += 1;
+            }
+        });
+    }
+
     /// Takes in the values of rows of one group.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
         match &mut self.values {
@@ -347,6 +365,10 @@ impl Accumulators for DistinctCounts {
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         if let (Column::Entries(entries), Groups::One(group)) = (column, groups) {
             self.take_entries(group, entries);
+            return self.grown();
+        }
+        if let Column::Keys(numbers) = column {
+            self.take_numbers(groups, numbers);
             return self.grown();
         }
         if let (Column::Values(cells), Groups::One(group)) = (column, groups) {

@@ -3,14 +3,15 @@
 use crate::value::{BINARY_POWERS, Long, Number, TooLarge, WHOLE_POWERS};
 use rust_decimal::Decimal;
 
-/// A sum of numbers.
+/// A sum of numbers, and how many were counted. There are as many as groups: it takes half a line of the cache.
 #[derive(Clone, Default)]
 pub(super) struct ExactSum {
     /// The sum of most numbers, in the greatest of their scales.
     first: i128,
-    first_scale: u32,
-    /// What the first has no room for; mostly nothing, and there are as many sums as groups.
+    /// What the first has no room for; mostly nothing.
     others: Option<Box<Others>>,
+    /// The scale of the first in the lowest byte, and the count above it.
+    scale_and_count: u64,
 }
 
 /// What of a sum is not of the scale that most of its numbers have.
@@ -20,9 +21,45 @@ struct Others {
     parts: Vec<i128>,
     /// The sum of all that the parts have no room for.
     long: Option<Long>,
+    /// How many numbers had digits beyond those that are reckoned with.
+    too_long: u64,
 }
 
 impl ExactSum {
+    #[inline]
+    fn first_scale(&self) -> u32 {
+        u32::from(self.scale_and_count as u8)
+    }
+
+    #[inline]
+    fn set_first_scale(&mut self, scale: u8) {
+        self.scale_and_count = self.scale_and_count & !u64::from(u8::MAX) | u64::from(scale);
+    }
+
+    /// How many numbers were counted.
+    #[inline]
+    pub(super) fn count(&self) -> u64 {
+        self.scale_and_count >> u8::BITS
+    }
+
+    /// Counts so many numbers. All that there ever are have room.
+    #[inline]
+    pub(super) fn count_more(&mut self, numbers: u64) {
+        self.scale_and_count = self.scale_and_count.wrapping_add(numbers << u8::BITS);
+    }
+
+    /// How many numbers were noted that have too many digits.
+    pub(super) fn too_long(&self) -> u64 {
+        self.others.as_ref().map_or(0, |others| others.too_long)
+    }
+
+    /// Notes numbers that have too many digits: by how many bytes the sum grew, nearly.
+    pub(super) fn note_too_long(&mut self, numbers: u64) -> usize {
+        let (grown, others) = self.others();
+        others.too_long += numbers;
+        grown
+    }
+
     /// Adds a number: by how many bytes the sum grew, nearly.
     ///
     /// # Errors
@@ -50,11 +87,14 @@ impl ExactSum {
     /// Adds numbers of one scale by what their significands come to: by how many bytes the sum grew, nearly.
     #[inline]
     pub(super) fn add_part(&mut self, scale: u32, significand: i128) -> usize {
-        if self.first == 0 {
-            (self.first, self.first_scale) = (significand, scale);
+        if self.first == 0
+            && let Ok(scale) = u8::try_from(scale)
+        {
+            self.first = significand;
+            self.set_first_scale(scale);
             return 0;
         }
-        if self.first_scale == scale
+        if self.first_scale() == scale
             && let Some(total) = self.first.checked_add(significand)
         {
             self.first = total;
@@ -65,22 +105,22 @@ impl ExactSum {
 
     /// Whether a sum of numbers of few digits and this scale is added to without a question.
     #[inline]
-    pub(super) fn takes(&self, scale: u32) -> bool {
+    pub(super) fn takes(&self, scale: u8) -> bool {
         let is_empty = self.first == 0;
-        (is_empty | (self.first_scale == scale)) & (self.first.unsigned_abs() < 1 << 126)
+        (is_empty | (self.first_scale() == u32::from(scale))) & (self.first.unsigned_abs() < 1 << 126)
     }
 
     /// Adds a number of a scale that it [takes](Self::takes).
     #[inline]
-    pub(super) fn add_taken(&mut self, scale: u32, significand: i64) {
-        self.first_scale = scale;
+    pub(super) fn add_taken(&mut self, scale: u8, significand: i64) {
+        self.set_first_scale(scale);
         self.first = self.first.saturating_add(significand.into());
     }
 
     /// Brings the first sum or a number to the scale of the other, and adds them; none where there is no room.
     #[inline]
     fn add_raised(&mut self, scale: u32, significand: i128) -> Option<usize> {
-        if let Some(places) = self.first_scale.checked_sub(scale) {
+        if let Some(places) = self.first_scale().checked_sub(scale) {
             let power = i128::from(*WHOLE_POWERS.get(places as usize)?);
             // There is room for the product of 64 bits and any power, and for that of a decimal and a short one.
             let is_short = i64::try_from(significand).is_ok()
@@ -88,9 +128,9 @@ impl ExactSum {
             self.first = self.first.checked_add(is_short.then(|| significand * power)?)?;
             return Some(0);
         }
-        let power = 10i128.checked_pow(scale - self.first_scale)?;
+        let (power, of_first) = (10i128.checked_pow(scale - self.first_scale())?, u8::try_from(scale).ok()?);
         self.first = self.first.checked_mul(power)?.checked_add(significand)?;
-        self.first_scale = scale;
+        self.set_first_scale(of_first);
         Some(0)
     }
 
@@ -132,16 +172,21 @@ impl ExactSum {
         self.others.as_ref()?.long.as_ref()
     }
 
-    /// Adds what another sum has added.
+    /// Adds what another sum has added and counted.
     pub(super) fn merge(&mut self, other: &ExactSum) -> usize {
-        let grown: usize = other.parts().map(|(scale, significand)| self.add_part(scale, significand)).sum();
+        self.count_more(other.count());
+        let mut grown: usize =
+            other.parts().map(|(scale, significand)| self.add_part(scale, significand)).sum();
+        if other.too_long() > 0 {
+            grown += self.note_too_long(other.too_long());
+        }
         grown + other.own_long().map_or(0, |long| self.add_long(long))
     }
 
     /// The sums of the significands that are not zero, with their scales.
     fn parts(&self) -> impl Iterator<Item = (u32, i128)> {
         let others = self.others.iter().flat_map(|others| (0..).zip(others.parts.iter().copied()));
-        let first = (self.first_scale, self.first);
+        let first = (self.first_scale(), self.first);
         std::iter::once(first).chain(others).filter(|(_, significand)| *significand != 0)
     }
 
@@ -163,15 +208,16 @@ impl ExactSum {
         Decimal::try_from_i128_with_scale(sum, scale).ok()
     }
 
-    /// The mean of so many numbers, of which this is the sum; none of no numbers.
-    pub(super) fn mean(&self, count: u64) -> Option<Number<'static>> {
+    /// The mean of the numbers that were counted; none of no numbers.
+    pub(super) fn mean(&self) -> Option<Number<'static>> {
+        let count = self.count();
         let short = self.significand().and_then(|(sum, scale)| short_mean(count, sum, scale));
         short.or_else(|| mean(count, &self.long()))
     }
 
     /// A binary number near to the sum, where that is easily told: the sum, the power of ten and the quotient are off by 2^-53 each at most.
     pub(super) fn estimate(&self) -> Option<f64> {
-        let power = BINARY_POWERS.get(self.first_scale as usize)?;
+        let power = BINARY_POWERS.get(self.first_scale() as usize)?;
         self.others.is_none().then(|| self.first as f64 / power)
     }
 
@@ -299,7 +345,9 @@ mod tests {
     }
 
     fn mean_of(numbers: &[&str]) -> Option<String> {
-        let mean = sum_of(numbers).mean(numbers.len() as u64)?;
+        let mut sum = sum_of(numbers);
+        sum.count_more(numbers.len() as u64);
+        let mean = sum.mean()?;
         Some(mean.text().into_owned())
     }
 
@@ -325,6 +373,23 @@ mod tests {
         assert_eq!(sum(&["1", "-1", "-0.5"]), "-0.5");
         assert_eq!(ExactSum::default().add(&Number::Stored("1e1000")), Err(TooLarge));
         assert_eq!(ExactSum::default().add(&Number::Stored("1e-1001")), Err(TooLarge));
+    }
+
+    #[test]
+    fn counts_leave_the_sum_as_it_is() {
+        assert_eq!(size_of::<ExactSum>(), 32);
+        let (mut one, mut other) = (sum_of(&["1.5", "-0.25"]), sum_of(&["2"]));
+        (0..300).for_each(|_| one.count_more(1));
+        other.count_more(1 << 40);
+        other.note_too_long(3);
+        one.merge(&other);
+        assert_eq!((one.count(), one.too_long()), (300 + (1 << 40), 3));
+        assert_eq!(one.number().text(), "3.25");
+        assert_eq!(
+            one.add_part(300, 1),
+            one.others().1.parts.capacity() * size_of::<i128>(),
+            "too great a scale for the first"
+        );
     }
 
     proptest! {

@@ -210,7 +210,7 @@ pub(super) fn each(
                 act(groups.of(row), read(entries.dictionary.get(*code)), chunk.order(row));
             }
         }
-        Column::Mantissas(numbers) => {
+        Column::Mantissas(numbers) | Column::Keys(numbers) => {
             for few in each_spelled(numbers) {
                 let row = few.at as usize;
                 act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
@@ -248,7 +248,7 @@ pub(super) fn few_of<'n>(
             each_other(groups, others, chunk, act);
             Some(few)
         }
-        Column::Mantissas(numbers) => {
+        Column::Mantissas(numbers) | Column::Keys(numbers) => {
             scratch.clear();
             scratch.reserve(numbers.values.len());
             let rows = numbers.rows.as_deref();

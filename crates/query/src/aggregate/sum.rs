@@ -54,38 +54,26 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 }
 
-/// The numbers of a group.
-#[derive(Default)]
-struct Summed {
-    sum: ExactSum,
-    count: u64,
-    /// How many have digits beyond those that are reckoned with: then there is no sum.
-    too_long: u64,
+/// Adds a number of a group: by how many bytes the sum grew.
+fn add(sum: &mut ExactSum, number: &Number<'_>) -> usize {
+    match sum.add(number) {
+        Ok(grown) => {
+            sum.count_more(1);
+            grown
+        }
+        Err(TooLarge) => sum.note_too_long(1),
+    }
 }
 
-impl Summed {
-    fn add(&mut self, number: &Number<'_>) -> usize {
-        match self.sum.add(number) {
-            Ok(grown) => {
-                self.count += 1;
-                grown
-            }
-            Err(TooLarge) => {
-                self.too_long += 1;
-                0
-            }
-        }
-    }
-
-    #[inline]
-    fn add_few(&mut self, few: &FewDigits) -> usize {
-        self.count += 1;
-        self.sum.add_part(few.scale, few.significand.into())
-    }
+#[inline]
+fn add_few(sum: &mut ExactSum, few: &FewDigits) -> usize {
+    sum.count_more(1);
+    sum.add_part(few.scale, few.significand.into())
 }
 
 pub(crate) struct Sums<const MEAN: bool> {
-    groups: States<Summed>,
+    /// Of each group the sum and the count. Of those that have numbers with too many digits there is no sum.
+    groups: States<ExactSum>,
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
@@ -121,10 +109,10 @@ impl<const MEAN: bool> Sums<MEAN> {
         match groups {
             Groups::One(group) => {
                 let Some(summed) = self.groups.get_mut(group as usize) else { return 0 };
-                summed.count += numbers.values.len() as u64;
+                summed.count_more(numbers.values.len() as u64);
                 // So many numbers do not come to more than an i128 holds: there is no memory for them.
                 let sum = numbers.values.iter().map(|mantissa| i128::from(*mantissa)).sum();
-                if numbers.values.is_empty() { 0 } else { summed.sum.add_part(scale, sum) }
+                if numbers.values.is_empty() { 0 } else { summed.add_part(scale, sum) }
             }
             Groups::Each(groups) if self.groups.len() <= FEW && is_small(&numbers.values) => {
                 self.small.resize(self.groups.len(), [(0, 0); LANES]);
@@ -140,9 +128,9 @@ impl<const MEAN: bool> Sums<MEAN> {
                     let lanes = std::mem::take(lanes);
                     let count: u64 = lanes.iter().map(|(_, count)| count).sum();
                     if count > 0 {
-                        summed.count += count;
+                        summed.count_more(count);
                         let sum = lanes.iter().map(|(sum, _)| i128::from(*sum)).sum();
-                        grown += summed.sum.add_part(scale, sum);
+                        grown += summed.add_part(scale, sum);
                     }
                 }
                 grown
@@ -159,10 +147,10 @@ impl<const MEAN: bool> Sums<MEAN> {
                 self.add_parts(scale)
             }
             Groups::Each(groups) => match &numbers.rows {
-                None => self.add_many(scale, groups.iter().zip(&numbers.values)),
+                None => self.add_many(numbers.scale, groups.iter().zip(&numbers.values)),
                 Some(rows) => {
                     let group = |row: &u32| groups.get(*row as usize).unwrap_or(&u32::MAX);
-                    self.add_many(scale, rows.iter().map(group).zip(&numbers.values))
+                    self.add_many(numbers.scale, rows.iter().map(group).zip(&numbers.values))
                 }
             },
         }
@@ -188,15 +176,15 @@ impl<const MEAN: bool> Sums<MEAN> {
                 *sum = sum.wrapping_add(significand);
                 *count += 1;
             } else if let Some(summed) = all.get_mut(group) {
-                summed.count += 1;
-                grown += summed.sum.add_part(scale, significand);
+                summed.count_more(1);
+                grown += summed.add_part(scale, significand);
             }
         });
         for (summed, of) in all.iter_mut().zip(scaled) {
             let Scaled { sums, count } = std::mem::take(of);
-            summed.count += count;
+            summed.count_more(count);
             let sums = (0..).zip(sums).filter(|(_, sum)| *sum != 0);
-            grown += sums.map(|(scale, sum)| summed.sum.add_part(scale, sum)).sum::<usize>();
+            grown += sums.map(|(scale, sum)| summed.add_part(scale, sum)).sum::<usize>();
         }
         grown
     }
@@ -213,8 +201,8 @@ impl<const MEAN: bool> Sums<MEAN> {
             Units::Sum(units) => {
                 let group = groups.of(0) as usize;
                 if let Some(summed) = all.get_mut(group) {
-                    summed.count += places.len() as u64;
-                    grown += summed.sum.add_part(SCALE, units);
+                    summed.count_more(places.len() as u64);
+                    grown += summed.add_part(SCALE, units);
                 }
             }
             Units::Each(each) => {
@@ -228,8 +216,8 @@ impl<const MEAN: bool> Sums<MEAN> {
                     } else if let Some(summed) = all.get_mut(group) {
                         let (significand, scale) =
                             units.map_or_else(|| others.significand(place), |units| (units, SCALE));
-                        summed.count += 1;
-                        grown += summed.sum.add_part(scale, significand);
+                        summed.count_more(1);
+                        grown += summed.add_part(scale, significand);
                     }
                 }
             }
@@ -250,8 +238,8 @@ impl<const MEAN: bool> Sums<MEAN> {
         match groups {
             Groups::One(group) => {
                 if let Some(summed) = all.get_mut(group as usize) {
-                    summed.count += wide.significands().len() as u64;
-                    grown += summed.sum.add_part(scale, wide.significands().iter().sum());
+                    summed.count_more(wide.significands().len() as u64);
+                    grown += summed.add_part(scale, wide.significands().iter().sum());
                 }
             }
             Groups::Each(_) if all.len() <= PLACES_MAX => {
@@ -265,8 +253,8 @@ impl<const MEAN: bool> Sums<MEAN> {
             }
             Groups::Each(_) => of.for_each(wide.significands().iter(), |row, significand| {
                 if let Some(summed) = all.get_mut(groups.of(row) as usize) {
-                    summed.count += 1;
-                    grown += summed.sum.add_part(scale, *significand);
+                    summed.count_more(1);
+                    grown += summed.add_part(scale, *significand);
                 }
             }),
         }
@@ -279,8 +267,8 @@ impl<const MEAN: bool> Sums<MEAN> {
         for (summed, part) in self.groups.iter_mut().zip(&mut self.part) {
             let (sum, count) = std::mem::take(part);
             if count > 0 {
-                summed.count += count;
-                grown += summed.sum.add_part(scale, sum);
+                summed.count_more(count);
+                grown += summed.add_part(scale, sum);
             }
         }
         grown
@@ -288,7 +276,7 @@ impl<const MEAN: bool> Sums<MEAN> {
 
     /// Adds numbers of a scale to the sums of many groups. These are read for some rows together first, so that the processor waits for memory once for several
     /// of them.
-    fn add_many<'n>(&mut self, scale: u32, mut numbers: impl Iterator<Item = (&'n u32, &'n i64)>) -> usize {
+    fn add_many<'n>(&mut self, scale: u8, mut numbers: impl Iterator<Item = (&'n u32, &'n i64)>) -> usize {
         let (mut some, mut count, mut grown) = ([(0, 0); TOGETHER], TOGETHER, 0);
         while count == TOGETHER {
             count = 0;
@@ -298,14 +286,14 @@ impl<const MEAN: bool> Sums<MEAN> {
             }
             let some = some.get(..count).unwrap_or_default();
             let takes =
-                |group: u32| self.groups.get(group as usize).is_some_and(|summed| summed.sum.takes(scale));
+                |group: u32| self.groups.get(group as usize).is_some_and(|summed| summed.takes(scale));
             let all_take = some.iter().fold(true, |all, (group, _)| all & takes(*group));
             for (group, number) in some {
                 let Some(summed) = self.groups.get_mut(*group as usize) else { continue };
-                summed.count += 1;
+                summed.count_more(1);
                 match all_take {
-                    true => summed.sum.add_taken(scale, *number),
-                    false => grown += summed.sum.add_part(scale, (*number).into()),
+                    true => summed.add_taken(scale, *number),
+                    false => grown += summed.add_part(scale.into(), (*number).into()),
                 }
             }
         }
@@ -405,14 +393,14 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
         match groups {
             Groups::One(group) => {
                 if let Some(summed) = self.groups.get_mut(group as usize) {
-                    grown += numbers.few.iter().map(|few| summed.add_few(few)).sum::<usize>();
+                    grown += numbers.few.iter().map(|few| add_few(summed, few)).sum::<usize>();
                 }
             }
             Groups::Each(groups) => {
                 for few in &numbers.few {
                     let group = groups.get(few.at as usize);
                     if let Some(summed) = group.and_then(|group| self.groups.get_mut(*group as usize)) {
-                        grown += summed.add_few(few);
+                        grown += add_few(summed, few);
                     }
                 }
             }
@@ -425,7 +413,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
         match (&value, self.groups.get_mut(group as usize)) {
-            (Value::Number(number), Some(summed)) => summed.add(number),
+            (Value::Number(number), Some(summed)) => add(summed, number),
             _ => 0,
         }
     }
@@ -433,17 +421,15 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
         let Known::Values { numbers, sum: Some(parts), .. } = by else { return 0 };
         let Some(summed) = self.groups.get_mut(group as usize) else { return 0 };
-        summed.count += numbers;
-        parts.map(|(scale, significand)| summed.sum.add_part(scale, significand)).sum()
+        summed.count_more(*numbers);
+        parts.map(|(scale, significand)| summed.add_part(scale, significand)).sum()
     }
 
     fn merge(&mut self, other: Sums<MEAN>, group_of: &[u32]) -> usize {
         let mut grown = 0;
         for (group, other) in group_of.iter().zip(other.groups.iter()) {
             if let Some(summed) = self.groups.get_mut(*group as usize) {
-                grown += summed.sum.merge(&other.sum);
-                summed.count += other.count;
-                summed.too_long += other.too_long;
+                grown += summed.merge(other);
             }
         }
         grown
@@ -454,17 +440,17 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     }
 
     fn finish(&self, group: u32) -> Value<'_> {
-        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0);
+        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long() == 0);
         Value::from_option(summed.and_then(|summed| match MEAN {
-            true => summed.sum.mean(summed.count),
-            false => Some(summed.sum.number()),
+            true => summed.mean(),
+            false => Some(summed.number()),
         }))
     }
 
     fn estimate(&self, group: u32) -> Option<f64> {
-        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0)?;
-        let sum = summed.sum.estimate()?;
-        Some(match (MEAN, summed.count) {
+        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long() == 0)?;
+        let sum = summed.estimate()?;
+        Some(match (MEAN, summed.count()) {
             (false, _) => sum,
             (true, 0) => f64::NEG_INFINITY,
             (true, count) => sum / count as f64,
@@ -472,6 +458,6 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     }
 
     fn too_long(&self) -> u64 {
-        self.groups.iter().map(|summed| summed.too_long).sum()
+        self.groups.iter().map(ExactSum::too_long).sum()
     }
 }

@@ -16,6 +16,8 @@ pub(crate) enum Form {
     Nothing,
     /// Each row's value.
     Values,
+    /// The same, or numbers as such where each row has one and all are spelled alike, to be told apart.
+    Keys,
     /// Those values that are numbers, strings or Booleans, numbers of few digits apart.
     Numbers,
 }
@@ -34,7 +36,9 @@ pub(crate) enum Column {
     Numbers(Numbers),
     /// Those rows that have a number have one of these, and no row has a string or a Boolean.
     Mantissas(Arc<Mantissas>),
-    /// The same of numbers for which one scale has no room.
+    /// Each row has one of these numbers, of which equal ones are equal mantissas, and spelled alike.
+    Keys(Arc<Mantissas>),
+    /// The same as [mantissas](Column::Mantissas) of numbers for which one scale has no room.
     Decimals(Arc<Decimals>),
 }
 
@@ -60,7 +64,7 @@ impl Column {
     pub(super) fn new(form: Form) -> Column {
         match form {
             Form::Nothing => Column::Nothing,
-            Form::Values => Column::Values(Vec::new()),
+            Form::Values | Form::Keys => Column::Values(Vec::new()),
             Form::Numbers => Column::Numbers(Numbers::default()),
         }
     }
@@ -81,6 +85,7 @@ impl Column {
                 numbers.others.clear();
             }
             Column::Mantissas(_) | Column::Decimals(_) => *self = Column::new(Form::Numbers),
+            Column::Keys(_) => *self = Column::new(Form::Keys),
         }
         None
     }
@@ -91,6 +96,7 @@ impl Column {
             Column::Nothing => Column::Nothing,
             Column::Values(cells) => Column::Values(Vec::with_capacity(cells.len())),
             Column::Entries(entries) => Column::new(entries.form),
+            Column::Keys(_) => Column::new(Form::Keys),
             Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => Column::new(Form::Numbers),
         }
     }
@@ -98,7 +104,7 @@ impl Column {
     /// What its allocations take, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         match self {
-            Column::Nothing | Column::Mantissas(_) | Column::Decimals(_) => 0,
+            Column::Nothing | Column::Mantissas(_) | Column::Keys(_) | Column::Decimals(_) => 0,
             Column::Values(cells) => cells.capacity() * size_of::<CellText>(),
             Column::Entries(entries) => entries.codes.capacity() * size_of::<u32>(),
             Column::Numbers(numbers) => {

@@ -3,8 +3,9 @@
 use super::coded::{Coded, held_by_numbers};
 use super::piece_column::PieceColumn;
 use crate::dictionary::Dictionary;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Mixed, Numbers, Texts};
+use tamias_shred::{AtPath, Digits, Mixed, Numbers, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct NumberColumn {
     rows: usize,
     coded: OnceLock<Coded>,
     may_repeat: OnceLock<bool>,
+    /// In how many queries they were keys.
+    were_keys: AtomicU32,
 }
 
 /// Numbers, and what other rows have.
@@ -93,7 +96,8 @@ impl PathColumn {
     /// Numbers of a block of so many rows.
     pub(crate) fn of_numbers(numbers: impl Into<Arc<Numbers>>, rows: usize) -> PathColumn {
         let (coded, may_repeat) = (OnceLock::new(), OnceLock::new());
-        PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded, may_repeat })
+        let were_keys = AtomicU32::new(0);
+        PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded, may_repeat, were_keys })
     }
 
     /// What it takes in memory, in bytes.
@@ -195,13 +199,30 @@ fn numbers_may_repeat(told: &OnceLock<bool>, numbers: &Numbers, rows: usize) -> 
 
 impl NumberColumn {
     /// How many rows its block has.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
     /// The numbers by their texts.
     pub(crate) fn coded(&self) -> &Coded {
         self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
+    }
+
+    /// Whether keys are told apart by the numbers themselves, of which all rows have one, equal ones are spelled alike, and few repeat; takes note of a query that asks.
+    /// The second one is given texts, to which numbers that outlive queries may be given, and others as well if these were.
+    pub(crate) fn become_keys(&self) -> bool {
+        let are_alike = self.numbers.rows.is_none() && !matches!(self.numbers.spelled, Digits::Each(_));
+        if !are_alike || numbers_may_repeat(&self.may_repeat, &self.numbers, self.rows) {
+            return false;
+        }
+        match self.were_keys.fetch_add(1, Relaxed) {
+            0 => true,
+            1 => {
+                self.coded().dictionary.are_keys_again();
+                false
+            }
+            _ => self.coded.get().is_none_or(|coded| !coded.dictionary.has_numbers()),
+        }
     }
 }
 

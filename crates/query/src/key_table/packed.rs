@@ -44,9 +44,14 @@ impl Form {
         self.0.into()
     }
 
+    /// Whether it is a number's.
+    pub(super) fn is_number(self) -> bool {
+        self.kind() == Form::NUMBER
+    }
+
     /// Whether what is packed so is known to have one canonical text, whatever its spelling: all digits that are told apart make a difference.
     pub(super) fn is_canonical(self, ci: bool) -> bool {
-        self.kind() == Form::NUMBER || !ci && matches!(self, Form::HEX | Form::DASHED)
+        self.is_number() || !ci && matches!(self, Form::HEX | Form::DASHED)
     }
 }
 
@@ -69,8 +74,9 @@ pub(super) fn pack(json: &[u8]) -> Option<(Packed, u8)> {
     }
 }
 
+/// A number of a significand and a scale, and with how many zeros at its end that could be left out.
 #[inline]
-fn pack_number((significand, scale): (i64, u32)) -> (Packed, u8) {
+pub(super) fn pack_number((significand, scale): (i64, u32)) -> (Packed, u8) {
     let (mut short, mut zeros) = (significand, 0);
     while zeros < scale && short % 10 == 0 {
         short /= 10;

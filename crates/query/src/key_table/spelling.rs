@@ -1,6 +1,6 @@
 //! The text of a key as it is spelled.
 
-use super::packed::{Packed, SPELLED_MAX, unpack};
+use super::packed::{Packed, SPELLED_MAX, pack_number, unpack};
 use crate::chunk::value_of;
 use crate::value::Value;
 use std::ops::Deref;
@@ -17,6 +17,12 @@ impl Spelling<'_> {
     pub(super) fn of(packed: Packed, zeros: u8) -> Spelling<'static> {
         let (bytes, len) = unpack(packed, zeros);
         Spelling::Packed { bytes, len }
+    }
+
+    /// A number with so many digits behind the point, or as few of them as it takes.
+    pub(crate) fn of_number(mantissa: i64, scale: u8, is_shortest: bool) -> Spelling<'static> {
+        let (packed, zeros) = pack_number((mantissa, scale.into()));
+        Spelling::of(packed, if is_shortest { 0 } else { zeros })
     }
 }
 

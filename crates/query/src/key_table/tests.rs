@@ -219,3 +219,16 @@ fn keys_that_come_together_are_told_apart_while_the_table_grows() {
     });
     assert_eq!(found, expected.collect::<Vec<_>>());
 }
+
+proptest! {
+    #[test]
+    fn a_number_is_shared_out_alike_however_it_is_told(mantissa in -i64::MAX..=i64::MAX, short in -999..999i64, scale in 0u8..16, is_short: bool) {
+        let mantissa = if is_short { short } else { mantissa };
+        for is_shortest in [false, true] {
+            let text = Spelling::of_number(mantissa, scale, is_shortest).to_vec();
+            prop_assert_eq!(share(&text), share_of_number(mantissa, scale), "{}", String::from_utf8_lossy(&text));
+            let with_exponent = [&text[..], b"e0"].concat();
+            prop_assert_eq!(share(&with_exponent), share_of_number(mantissa, scale));
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Keys against a table of texts: however they are found, they are the same, and told in the same way.
 
 use super::*;
+use crate::chunk::Digits;
 use crate::key_numbers::KeyNumbers;
 use proptest::prelude::*;
 
@@ -36,7 +37,25 @@ enum Step {
     },
     Texts(Vec<usize>),
     One(usize),
+    /// Numbers of one scale, one a row.
+    Numbers {
+        values: Vec<i64>,
+        scale: u8,
+        is_shortest: bool,
+    },
     GiveUp,
+}
+
+fn numbers() -> impl Strategy<Value = Step> {
+    // Of which some are equal to those that are spelled.
+    let values = prop::collection::vec(
+        prop_oneof![Just(1), Just(10), Just(15), Just(150), -3..3i64, any::<i64>()],
+        1..50,
+    );
+    (values, 0..3u8, any::<bool>()).prop_map(|(values, scale, is_shortest)| {
+        let values = values.into_iter().map(|value| value.max(-i64::MAX)).collect();
+        Step::Numbers { values, scale, is_shortest }
+    })
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -46,6 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(dictionary, entries)| Step::Entries { dictionary, entries }),
         1 => values().prop_map(Step::Texts),
         1 => (0..VALUES.len()).prop_map(Step::One),
+        4 => numbers(),
         1 => Just(Step::GiveUp),
     ]
 }
@@ -64,7 +84,7 @@ impl Checked {
     }
 
     fn take(&mut self, step: &Step, dictionaries: &[(Vec<usize>, Arc<Dictionary>)], numbers: &KeyNumbers) {
-        let (mut found, mut jsons) = (Vec::new(), Vec::new());
+        let (mut found, mut jsons, mut spelled) = (Vec::new(), Vec::new(), Vec::new());
         match step {
             Step::Entries { dictionary, entries } => {
                 let (values, dictionary) = &dictionaries[*dictionary];
@@ -88,8 +108,19 @@ impl Checked {
                 jsons.push(VALUES[*value]);
                 found.push(self.keys.find(VALUES[*value].as_bytes()));
             }
+            Step::Numbers { values, scale, is_shortest } => {
+                let spelling = if *is_shortest { Digits::Shortest } else { Digits::InFull };
+                let of = Mantissas { rows: None, values: values.clone(), scale: *scale, spelled: spelling };
+                for place in 0..values.len() {
+                    let mut json = Vec::new();
+                    of.write(place, &mut json);
+                    spelled.push(String::from_utf8(json).unwrap());
+                }
+                self.keys.find_numbers(&of, |met| found.push(met));
+            }
             Step::GiveUp => numbers.shrink(0, 0),
         }
+        jsons.extend(spelled.iter().map(String::as_str));
         // They are told one after the other, as they were found.
         for (json, met) in jsons.iter().zip(&found) {
             assert_eq!(met.found, self.expected.find(0, json.as_bytes(), false), "{json}");
@@ -157,4 +188,41 @@ fn what_comes_again_is_found_without_its_text() {
     assert_eq!((keys.len(), keys.firsts.len()), (3, 0));
     // A dictionary that is made for one query only is not numbered.
     assert!(!keys.texts_of(&dictionary(&[8, 9, 2])).are_numbered());
+}
+
+#[test]
+fn numbers_of_one_scale_are_keys_without_text_until_others_come() {
+    let of = |values: &[i64], scale: u8| Mantissas { values: values.to_vec(), scale, ..Mantissas::default() };
+    let mut keys = Keys::default();
+    let mut found = Vec::new();
+    keys.find_numbers(&of(&[150, 7, 150], 2), |met| found.push(met.found));
+    assert_eq!(found, [Found::New(0), Found::New(1), Found::Known(0)]);
+    assert_eq!((keys.mantissas.len(), keys.firsts.len()), (2, 0));
+    assert_eq!((&*keys.first(0), &*keys.first(1)), (&b"1.50"[..], &b"0.07"[..]));
+    keys.find_numbers(&of(&[15], 1), |met| assert_eq!(met.found, Found::Known(0)));
+    assert_eq!((keys.mantissas.len(), keys.firsts.len()), (0, 2));
+    assert_eq!((&*keys.first(0), &*keys.first(1)), (&b"1.50"[..], &b"0.07"[..]));
+}
+
+proptest! {
+    #[test]
+    fn parts_of_keys_that_are_numbers_follow_one_another(
+        values in prop::collection::btree_set(-999..999i64, 1..60), at in 0..60usize, scales in (0..2u8, 0..2u8),
+    ) {
+        let values: Vec<i64> = values.into_iter().collect();
+        let (first, second) = values.split_at(at.min(values.len()));
+        let part = |values: &[i64], scale: u8| {
+            let mut keys = Keys::default();
+            keys.find_numbers(&Mantissas { values: values.to_vec(), scale, ..Mantissas::default() }, |_| {});
+            keys
+        };
+        // Of another scale they are other numbers by their mantissas alone.
+        let (mut one, mut other) = (part(first, scales.0), part(second, scales.1));
+        let expected: Vec<Vec<u8>> = [&one, &other].into_iter()
+            .flat_map(|keys| (0..keys.len() as u32).map(|number| keys.first(number).to_vec()))
+            .collect();
+        prop_assert!(one.append(&mut other));
+        let told: Vec<Vec<u8>> = (0..one.len() as u32).map(|number| one.first(number).to_vec()).collect();
+        prop_assert_eq!(told, expected);
+    }
 }

@@ -60,6 +60,16 @@ impl Groups<'_> {
                 });
                 self.tables.single = single;
             }
+            Column::Keys(keys) => {
+                let mut single = std::mem::take(&mut self.tables.single);
+                let mut rows = 0..;
+                single.find_numbers(keys, |met| {
+                    let row = rows.next().unwrap_or_default();
+                    self.meet_value(chunk, column, row, met, are_later);
+                    numbers.push(met.found.number());
+                });
+                self.tables.single = single;
+            }
             Column::Entries(entries) => {
                 self.assign_by_entries(chunk, column, entries, is_sorted, begun, numbers);
             }
@@ -128,7 +138,7 @@ impl Groups<'_> {
         if let (Found::Known(_), true) = (met.found, are_later) {
             return;
         }
-        self.meet(met, chunk.order(row), || Box::new([value_of(chunk.json_at(column, row)).into_static()]));
+        self.meet(met, chunk.order(row), || Box::new([chunk.own_value_at(column, row)]));
     }
 
     fn assign_by_several(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {

@@ -9,11 +9,12 @@ use super::threads::lock;
 use crate::chunk::{Chunk, Column, Columns, Entries, Split};
 use crate::control::Control;
 use crate::error::ExecError;
-use crate::key_table::share;
+use crate::key_table::{share, share_of_number};
 use crate::outputs::KeyColumn;
 use crate::plan::Grouping;
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The groups of a query in parts.
@@ -61,7 +62,17 @@ impl<'p> Parts<'p> {
             [KeyColumn::Value { column, ci: false }] => *column,
             _ => return None,
         };
-        if !matches!(chunk.column(column), Column::Entries(entries) if are_very_many(entries)) {
+        let are_very_many = match chunk.column(column) {
+            Column::Entries(entries) => {
+                let codes = entries.codes.get(..ROWS_TOLD).unwrap_or_default();
+                are_very_many(codes.iter().map(|code| entries.dictionary.get(*code)))
+            }
+            Column::Keys(numbers) => {
+                are_very_many(numbers.values.get(..ROWS_TOLD).unwrap_or_default().iter())
+            }
+            _ => false,
+        };
+        if !are_very_many {
             return None;
         }
         let parts = (0..threads.min(PARTS_MAX)).map(|_| Mutex::new(groups()));
@@ -83,6 +94,10 @@ impl<'p> Parts<'p> {
                 let shares = dictionary.shares(share);
                 let share = |code: &u32| shares.get(*code as usize).copied().unwrap_or_default();
                 split.set(parts, codes.iter().map(|code| part(share(code))));
+            }
+            Column::Keys(numbers) => {
+                let share = |value: &i64| share_of_number(*value, numbers.scale);
+                split.set(parts, numbers.values.iter().map(|value| part(share(value))));
             }
             _ => {
                 let json = |row: usize| chunk.json_at(self.column, row);
@@ -134,9 +149,9 @@ impl<'p> Parts<'p> {
     }
 }
 
-/// Whether nearly each row has a key of its own, as far as the first ones tell. A dictionary may have a text more than once.
-fn are_very_many(entries: &Entries) -> bool {
-    let codes = entries.codes.get(..ROWS_TOLD).unwrap_or_default();
-    let texts: HashSet<&[u8], RandomState> = codes.iter().map(|code| entries.dictionary.get(*code)).collect();
-    !codes.is_empty() && codes.len() - texts.len() <= REPEATED_MAX
+/// Whether nearly each row has a key of its own, as far as those of the first ones tell.
+fn are_very_many<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> bool {
+    let rows = keys.len();
+    let distinct: HashSet<K, RandomState> = keys.collect();
+    rows > 0 && rows - distinct.len() <= REPEATED_MAX
 }

@@ -493,7 +493,11 @@ impl KeyValues {
                 }
                 self.scratch = known;
             }
-            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => {
+            Column::Nothing
+            | Column::Numbers(_)
+            | Column::Mantissas(_)
+            | Column::Keys(_)
+            | Column::Decimals(_) => {
                 let missing = self.find(&[]);
                 places.fill(missing);
             }

@@ -33,10 +33,10 @@ fn form_of(output: &Output, finder: &Finder, indices: &[u32]) -> Option<Direct> 
                 _ => None,
             }
         }
-        (Form::Values, Expr::BuiltIn(computed)) => {
+        (Form::Values | Form::Keys, Expr::BuiltIn(computed)) => {
             computed.stored().map(|(slot, missing)| Direct::ValuesOr(slot, missing))
         }
-        (Form::Values, of) => slot(of).map(Direct::Values),
+        (Form::Values | Form::Keys, of) => slot(of).map(Direct::Values),
         (Form::Numbers, of) => slot(of).map(Direct::Numbers),
     }
 }

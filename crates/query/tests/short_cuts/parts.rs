@@ -68,3 +68,55 @@ fn very_many_groups_are_the_same_on_several_threads() {
         }
     }
 }
+
+/// Numbers as keys, each block with those of one spelling: whole, with zeros behind the point, or with other digits there. Where `others` is true some events of the last block have texts, or nothing.
+fn of_number_keys(others: bool) -> Memory {
+    let event = |at: u64| {
+        let (key, block) = (at * 7919 % 20_011, at / OF_BLOCK);
+        let spelled = match block % 4 {
+            _ if others && block == 1 && at.is_multiple_of(5) => "\"none\"".to_owned(),
+            _ if others && block == 1 && at.is_multiple_of(7) => "null".to_owned(),
+            0 | 1 => format!("{key}"),
+            2 => format!("{key}.0"),
+            _ => format!("{key}.{}", 25 + at % 2 * 25),
+        };
+        let document = format!("{{\"K\":{spelled},\"L\":\"{}\",\"N\":{}.5}}", at % 3, at % 1000);
+        Event { instant: at / 2 + at / OF_BLOCK % 2, arrival: at, document }
+    };
+    let block = |block: u64| (block * OF_BLOCK..(block + 1) * OF_BLOCK).map(event).collect::<Vec<_>>();
+    let blocks: Vec<Vec<Event>> = (0..BLOCKS).rev().map(block).collect();
+    let mut memory = Memory::default();
+    for pair in blocks.chunks(2) {
+        let pair: Vec<&[Event]> = pair.iter().map(Vec::as_slice).collect();
+        memory.groups.extend(Memory::blocks(&[&pair]).groups);
+    }
+    memory
+}
+
+#[test]
+fn numbers_as_keys_are_the_same_however_often_they_are_asked_for() {
+    for others in [false, true] {
+        let memory = of_number_keys(others);
+        let (columns, half) = (memory.in_columns(), memory.half_in_columns());
+        for text in [
+            "select count(*) from stream group by K",
+            "select sum(N), min(N), first(L), count(distinct(K)) from stream where N > 3 group by K",
+            "select count(*) as n from stream where N = 7.5 or N > 700 group by K order by n desc, K limit 40",
+            "select mean(N) as m from stream group by K / 3 order by m desc limit 25",
+            "select count(distinct(K)) from stream",
+            "select count(distinct(K)), count(*) from stream group by L",
+            "select count(distinct(K * 2)), count(*) from stream group by L",
+            "select count(*) from stream group by L, K",
+        ] {
+            let query = Query::prepare(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let plain = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() }).0;
+            for threads in [1, 2, 1, 3, 2] {
+                let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+                for (of, memory) in [("columns", &columns), ("half in columns", &half)] {
+                    let (rows, _) = memory.run(&query, RunOptions { threads, ..RunOptions::default() });
+                    assert!(rows == plain, "{text}, {of}, on {threads} threads");
+                }
+            }
+        }
+    }
+}

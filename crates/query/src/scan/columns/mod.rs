@@ -414,7 +414,7 @@ fn values(
     rows: &Passing,
     made_bytes: &mut usize,
 ) -> Result<Option<Values>, ExecError> {
-    if let (Expr::BuiltIn(Computed::Data), Form::Values) = (&output.expr, output.form) {
+    if let (Expr::BuiltIn(Computed::Data), Form::Values | Form::Keys) = (&output.expr, output.form) {
         let places: Vec<u32> = rows.places().collect();
         let documents = evaluator.documents(&places).unwrap_or_default();
         *made_bytes += documents.held_bytes();
@@ -425,7 +425,7 @@ fn values(
     }
     match evaluator.as_column(&output.expr) {
         Some(Some(column)) => {
-            if let (Form::Values, Passing::Some(places)) = (output.form, rows)
+            if let (Form::Values | Form::Keys, Passing::Some(places)) = (output.form, rows)
                 && !evaluator.are_many(places.len())
                 && let Some(texts) = column.texts_of(places)
             {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: usize, columns: &mut Columns) {
     let values = match form {
         Form::Nothing => return,
-        Form::Values => Column::Entries(entries(form, values, rows, columns)),
+        Form::Keys if let Some(numbers) = numbers_of_keys(values, rows) => Column::Keys(numbers),
+        Form::Values | Form::Keys => Column::Entries(entries(form, values, rows, columns)),
         Form::Numbers => match values {
             Values::Nothing | Values::Undefined => return,
             Values::Numbers(numbers) => Column::Mantissas(numbers.clone()),
@@ -37,6 +38,13 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
         },
     };
     columns.set(column, values);
+}
+
+/// The numbers of rows that pass, where keys are told apart by them.
+fn numbers_of_keys(values: &Values, rows: &Passing) -> Option<Arc<Mantissas>> {
+    let Values::Path(path) = values else { return None };
+    let PathColumn::Numbers(column) = &**path else { return None };
+    column.become_keys().then(|| gather(&column.numbers, rows, column.rows()))
 }
 
 /// The numbers of rows that pass, and what else of them counts.

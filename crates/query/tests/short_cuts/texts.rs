@@ -237,3 +237,57 @@ fn patterns_for_texts_in_one_case_are_not_matched_with_them_as_they_are_stored()
         agree(&memory, query);
     }
 }
+
+/// Where a part begins and how long it is comes of bytes where all texts are plain, and of characters where one is not: a separator may be nowhere, further on
+/// than the first bytes, or at either end.
+#[test]
+fn parts_begin_and_end_where_separators_stand() {
+    let text = |n: u64| match n % 11 {
+        0 => String::new(),
+        1 => "no separator".to_owned(),
+        2 => ".begins".to_owned(),
+        3 => "ends.".to_owned(),
+        4 => "aaa.aa.a".to_owned(),
+        5 => format!("{}.far", "x".repeat(n as usize % 40)),
+        _ => format!("part{}.of {}.{n}", n % 5, n % 3),
+    };
+    let parts = [
+        "Substring(t, 0, IndexOf(t, '.'))",
+        "Substring(t, IndexOf(t, '.'))",
+        "Substring(t, IndexOf(t, '.') + 1)",
+        "Substring(t, 2 + IndexOf(t, '.') - 1, 3)",
+        "Substring(t, LastIndexOf(t, '.') + 1)",
+        "Substring(t, 0, LastIndexOf(t, 'aa'))",
+        "Substring(t, IndexOf(t, 'aa'), Length(t) - 2)",
+        "Substring(t, Length(t) - 3)",
+        "Substring(t, IndexOf(t, ''), LastIndexOf(t, ''))",
+        "Substring(t, IndexOf(t, '.') - IndexOf(t, 'a'), LastIndexOf(t, '.') - IndexOf(t, '.'))",
+        "Substring(t, 9007199254740993 + Length(t))",
+        "Substring(t, IndexOf(t, '.') + 9223372036854775807)",
+        "IndexOf(t, '.') + LastIndexOf(t, 'a')",
+    ];
+    for beyond in ["", "ö", "\\n"] {
+        let event = |n: u64| {
+            let own = if n == 37 { beyond } else { "" };
+            Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"t":"{own}{}"}}"#, text(n)) }
+        };
+        // Texts that hardly repeat, and some that do.
+        for (from, to) in [(0, 400), (0, 1_400)] {
+            let events: Vec<Event> = (from..to).map(|n| event(n % 700)).enumerate().map(in_turn).collect();
+            let memory = Memory::blocks(&[&[&events]]);
+            for part in parts {
+                agree(
+                    &memory,
+                    &format!("select count(*) as c from stream group by {part} as p order by c desc, p"),
+                );
+                agree(&memory, &format!("select {part} from stream where n % 3 = 0"));
+                agree(&memory, &format!("select count(distinct({part})), max(ToNumber({part})) from stream"));
+            }
+        }
+    }
+}
+
+/// The same event at another instant.
+fn in_turn((at, event): (usize, Event)) -> Event {
+    Event { instant: at as u64, arrival: at as u64, ..event }
+}

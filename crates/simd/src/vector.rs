@@ -31,6 +31,9 @@ pub trait Vector: Copy {
     /// Whether whole numbers of 64 bits become binary ones by an instruction of its own.
     const CONVERTS_LONG: bool = false;
 
+    /// Whether [`f64::mul_add`] is an instruction. Elsewhere it is a call, which takes far longer than a product and a sum.
+    const FUSES: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
+
     /// Sorts the bytes of a vector.
     #[inline(always)]
     fn classify(self, bytes: &[u8; VECTOR]) -> Masks {

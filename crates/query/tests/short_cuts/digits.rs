@@ -69,6 +69,10 @@ fn quotients_are_those_of_events() {
         "select max(a / b - 20), min(a / b - a / c), percentile(a / b - 20, 30), count(distinct(a / b - 1)) from stream",
         "select count(*) from stream where a / b - 20 > 0 or a / c + b / c < 9",
         "select n, a / b - 20 as q from stream order by q limit 15",
+        "select sum(a / b) as s, mean(a / b / c), min(a / b), max(b / a * 7.5) from stream group by n order by s desc limit 30",
+        "select mean(a / b * c), sum((a - b) / a * 100), sum((1 + b / c) * a) from stream group by n % 900 limit 30",
+        "select sum(7 - a / b), mean(100 / (a / b)), sum(2.5 / (1 + a / b)), sum(a / 0.007 / b) from stream group by user",
+        "select sum(ns / b / c), mean(ns / a * 1000), sum(ns / (a / b)), max(t / b / c) from stream group by b",
     ] {
         agree(&memory, text);
     }

@@ -108,7 +108,7 @@ impl Test {
 }
 
 /// Longer texts are left to the evaluation, which knows how long values may be.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub(super) const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
 pub(super) type Told<T> = Result<Option<T>, Untold>;
@@ -176,6 +176,19 @@ impl<'e> TextOf<'e> {
         Ok(Some(match self {
             TextOf::Stored => Cow::Borrowed(stored),
             TextOf::Constant(text) => Cow::Borrowed(text),
+            TextOf::Part { of, start: NumberOf::Constant(start), length }
+                if let TextOf::Stored = **of
+                    && spelling == Spelling::Plain
+                    && let None | Some(NumberOf::Constant(_)) = length =>
+            {
+                // Bytes are characters then.
+                let Some(text) = usize::try_from(*start).ok().and_then(|start| stored.get(start..)) else {
+                    return Ok(None);
+                };
+                let Some(NumberOf::Constant(length)) = length else { return Ok(Some(Cow::Borrowed(text))) };
+                let Ok(length) = usize::try_from(*length) else { return Ok(None) };
+                Cow::Borrowed(text.get(..length).unwrap_or(text))
+            }
             TextOf::Part { of, start, length } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
                 let Some(start) = start.tell(stored, spelling)? else { return Ok(None) };

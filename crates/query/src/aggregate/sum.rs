@@ -83,6 +83,19 @@ impl Summed {
         }
     }
 
+    /// Adds what so many quotients come to, in parts of fourteen digits.
+    fn add_parts(&mut self, sums @ [whole, first, second]: [i64; 3], count: u64) -> usize {
+        self.count += count;
+        let mut add = |scale, sum| self.sum.add_part(scale, sum);
+        match units_of(sums) {
+            Some(units) => add(Decimal::MAX_SCALE, units),
+            None => {
+                let behind = units_of([0, first, second]).unwrap_or_default();
+                add(0, whole.into()) + add(Decimal::MAX_SCALE, behind)
+            }
+        }
+    }
+
     #[inline]
     fn add_few(&mut self, few: &FewDigits) -> usize {
         self.count += 1;
@@ -219,11 +232,10 @@ impl<const MEAN: bool> Sums<MEAN> {
         let (mut grown, mut others, mut count) = (0, Others::of(&of.values), 0);
         let is_one = matches!(groups, Groups::One(_));
         let told = of.values.each_units(is_one, |places, units| match units {
-            Units::Sum(units) => {
+            Units::Sum(sums) => {
                 let group = groups.of(0) as usize;
                 if let Some(summed) = all.get_mut(group) {
-                    summed.count += places.len() as u64;
-                    grown += summed.sum.add_part(SCALE, units);
+                    grown += summed.add_parts(sums, places.len() as u64);
                 }
             }
             Units::Each(each) => {
@@ -352,8 +364,7 @@ fn add_all_parts(groups: &mut States<Summed>, parts: &mut [Parts]) -> usize {
     for (summed, parts) in groups.iter_mut().zip(parts) {
         let Parts { sums, count } = std::mem::take(parts);
         if count > 0 {
-            summed.count += count as u64;
-            grown += summed.sum.add_part(Decimal::MAX_SCALE, units_of(sums));
+            grown += summed.add_parts(sums, count as u64);
         }
     }
     grown

@@ -388,7 +388,7 @@ fn decimal_of(each: &EachUnits, nth: usize) -> Option<Decimal> {
         let digits = i128::from(whole) * i128::from(*WHOLE_POWERS.get(HALF as usize)?) + i128::from(first);
         return Some(Decimal::from_i128_with_scale(digits, HALF));
     }
-    let (mut units, mut scale) = (units_of(parts), Decimal::MAX_SCALE);
+    let (mut units, mut scale) = (units_of(parts)?, Decimal::MAX_SCALE);
     while units.unsigned_abs() >= SIGNIFICAND_END {
         // More digits than there is room for are zeros.
         (units, scale) = (units / 10, scale.checked_sub(1)?);

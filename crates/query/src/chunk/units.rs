@@ -9,8 +9,8 @@ const HALF: i128 = WHOLE_POWERS[DIGITS] as i128;
 
 /// What the numbers at some places come to, times 10^28.
 pub(crate) enum Units<'u> {
-    /// All of them together.
-    Sum(i128),
+    /// All of them together, in parts of fourteen digits.
+    Sum([i64; 3]),
     /// One after the other.
     Each(&'u EachUnits),
 }
@@ -36,14 +36,17 @@ impl EachUnits {
     /// A number; none where it takes more to tell.
     #[inline]
     pub(crate) fn units(&self, nth: usize) -> Option<i128> {
-        self.parts(nth).map(units_of)
+        self.parts(nth).and_then(units_of)
     }
 }
 
-/// The number that parts, or sums of them, come to.
+/// The number that parts, or sums of them, come to; none where that is too long.
 #[inline]
-pub(crate) fn units_of([whole, first, second]: [i64; 3]) -> i128 {
-    (i128::from(whole) * HALF + i128::from(first)) * HALF + i128::from(second)
+pub(crate) fn units_of([whole, first, second]: [i64; 3]) -> Option<i128> {
+    /// So many times 10^28 have room beside the other parts.
+    const WHOLE_END: u64 = 10_000_000_000;
+    let units = || (i128::from(whole) * HALF + i128::from(first)) * HALF + i128::from(second);
+    (whole.unsigned_abs() < WHOLE_END).then(units)
 }
 
 /// Calls `act` for so many numbers, some after the others, by their places, with what they come to: with their sums, where these suffice. `tell` sets parts to those at
@@ -64,7 +67,7 @@ pub(super) fn each_units(
             && are_told
             && let Some(sums) = isa.run(Sum { parts: &parts, count: places.len() })
         {
-            act(places, Units::Sum(units_of(sums)));
+            act(places, Units::Sum(sums));
             continue;
         }
         match are_told {

@@ -154,3 +154,24 @@ fn patterns_with_any_character_are_those_of_events() {
         agree(&memory, &format!("select count(*) from stream group by m like '{pattern}'"));
     }
 }
+
+/// Each quotient has room for its digits, and their sum has not in 128 bits.
+#[test]
+fn great_quotients_are_added_up_as_those_of_events() {
+    let event = |n: u64| {
+        let (of, by) = (700_000_000_000_000 + n * 999_999_937, n % 7 * 10_000 + 99_991);
+        let document = format!(r#"{{"n":{n},"of":{of},"by":{by},"c":{}.5,"user":"u{}"}}"#, n % 9, n % 3);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..1500]], &[&events[1500..]]]);
+    for text in [
+        "select sum(of / by), mean(of / by), max(of / by), stddev(of / by) from stream",
+        "select sum(of / by), mean(0 - of / by), variance(of / by) from stream group by user",
+        "select sum(of / by / 3), mean(of / by * 0.37), sum(of / by - c) from stream",
+        "select sum(of / by / c), mean(of / by * c), sum(of / (by / c)) from stream group by user",
+        "select sum(of / by) as s from stream group by n % 1000 order by s desc limit 9",
+    ] {
+        agree(&memory, text);
+    }
+}

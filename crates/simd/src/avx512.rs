@@ -151,8 +151,6 @@ impl Vector for Avx512 {
 
     const COMPARES_SEVERAL: bool = true;
 
-    const CONVERTS_LONG: bool = true;
-
     #[inline(always)]
     fn classify(self, bytes: &[u8; VECTOR]) -> Masks {
         // SAFETY: the witness says that the CPU has these instructions.

@@ -3,12 +3,13 @@
 mod cell;
 mod column;
 mod decimals;
-mod fractions;
 mod long;
 mod magnitudes;
 mod orders;
+mod parts;
 mod quotient;
 mod quotients;
+mod sides;
 mod split;
 mod stored;
 mod units;
@@ -19,15 +20,15 @@ use cell::{cell, own, within};
 pub(crate) use cell::{CellText, few_digits_of, scalar_of, value_of};
 pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
 pub(crate) use decimals::{Chain, DecimalValues, Decimals, Factor};
-pub(crate) use fractions::ChainOp;
 pub(crate) use stored::StoredNumbers;
 
 pub(crate) use long::{product, quotient};
+pub(crate) use magnitudes::ChainOp;
 pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
 pub(crate) use quotients::{Quotients, Terms};
 pub(crate) use split::Split;
-pub(crate) use units::Units;
+pub(crate) use units::{Units, units_of};
 pub(crate) use wide::Wide;
 
 use crate::dictionary::Dictionary;

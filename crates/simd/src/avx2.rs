@@ -1,4 +1,4 @@
-//! 64 bytes in two registers of 32, entries made one by one: x86-64 with AVX2 and BMI2 (Haswell and Zen on).
+//! 64 bytes in two registers of 32, entries made one by one: x86-64 with AVX2, FMA and BMI2 (Haswell and Zen on).
 #![expect(unsafe_code, reason = "vector instructions, on a CPU that was asked for them")]
 
 use std::arch::asm;
@@ -22,7 +22,8 @@ impl Avx2 {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("fma");
         able.then_some(Avx2(()))
     }
 }
@@ -135,6 +136,8 @@ fn count_up_to(numbers: __m256i, most: __m256i) -> usize {
 }
 
 impl Vector for Avx2 {
+    const FUSES: bool = true;
+
     #[inline(always)]
     fn classify(self, bytes: &[u8; VECTOR]) -> Masks {
         // SAFETY: the witness says that the CPU has these instructions.

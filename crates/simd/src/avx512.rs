@@ -28,7 +28,8 @@ impl Avx512 {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("fma");
         able.then_some(Avx512(()))
     }
 }
@@ -146,9 +147,9 @@ fn compare(first: __m512i, second: __m512i, whole: Whole) -> Standing {
 }
 
 impl Vector for Avx512 {
-    const COMPARES_SEVERAL: bool = true;
+    const FUSES: bool = true;
 
-    const CONVERTS_LONG: bool = true;
+    const COMPARES_SEVERAL: bool = true;
 
     #[inline(always)]
     fn classify(self, bytes: &[u8; VECTOR]) -> Masks {

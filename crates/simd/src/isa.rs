@@ -100,14 +100,14 @@ impl Isa {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt,fma"
 )]
 fn run_avx512<T: Task>(kernel: Avx512, task: T) -> T::Output {
     task.run(kernel)
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt,fma")]
 fn run_avx2<T: Task>(kernel: Avx2, task: T) -> T::Output {
     task.run(kernel)
 }

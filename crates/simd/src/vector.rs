@@ -28,8 +28,8 @@ pub trait Vector: Copy {
     /// Whether [`compare_several`](Vector::compare_several) is quicker than one [`Whole::compare`] after the other.
     const COMPARES_SEVERAL: bool = false;
 
-    /// Whether whole numbers of 64 bits become binary ones by an instruction of its own.
-    const CONVERTS_LONG: bool = false;
+    /// Whether [`f64::mul_add`] is an instruction. Elsewhere it is a call, which takes far longer than a product and a sum.
+    const FUSES: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
 
     /// Sorts the bytes of a vector.
     #[inline(always)]

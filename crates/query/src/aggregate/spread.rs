@@ -162,9 +162,9 @@ impl<const ROOT: bool> Spreads<ROOT> {
         let (mut grown, mut rows) = (0, of.rows());
         of.values.each_units(false, |places, units| {
             let Units::Each(each) = units else { return };
-            for ((place, units), row) in places.zip(each).zip(rows.by_ref()) {
+            for ((nth, place), row) in places.enumerate().zip(rows.by_ref()) {
                 let group = groups.of(row);
-                let told = units.zip(self.groups.get_mut(group as usize));
+                let told = each.units(nth).zip(self.groups.get_mut(group as usize));
                 grown += told.and_then(|(units, of)| of.add_units(units)).unwrap_or_else(|| {
                     let number =
                         of.values.decimal(place).map(|decimal| Value::Number(Number::Decimal(decimal)));

@@ -5,7 +5,7 @@ use super::state::{
     Accumulators, Aggregate, Groups, Known, States, append_states, each_other, grow_states, rows_of,
 };
 use crate::chunk::{
-    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, Wide, scalar_of,
+    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, Wide, scalar_of, units_of,
 };
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -50,7 +50,13 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: States::default(), part: Vec::new(), small: Vec::new(), scaled: Vec::new() }
+        Sums {
+            groups: States::default(),
+            part: Vec::new(),
+            parts: Vec::new(),
+            small: Vec::new(),
+            scaled: Vec::new(),
+        }
     }
 }
 
@@ -65,6 +71,18 @@ fn add(sum: &mut ExactSum, number: &Number<'_>) -> usize {
     }
 }
 
+/// Adds what so many quotients come to, in parts of fourteen digits.
+fn add_quotients_of(sum: &mut ExactSum, parts @ [whole, first, second]: [i64; 3], count: u64) -> usize {
+    sum.count_more(count);
+    match units_of(parts) {
+        Some(units) => sum.add_part(Decimal::MAX_SCALE, units),
+        None => {
+            let behind = units_of([0, first, second]).unwrap_or_default();
+            sum.add_part(0, whole.into()) + sum.add_part(Decimal::MAX_SCALE, behind)
+        }
+    }
+}
+
 #[inline]
 fn add_few(sum: &mut ExactSum, few: &FewDigits) -> usize {
     sum.count_more(1);
@@ -76,6 +94,8 @@ pub(crate) struct Sums<const MEAN: bool> {
     groups: States<ExactSum>,
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
+    /// The same of quotients.
+    parts: Vec<Parts>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
     small: Vec<[(i64, u64); LANES]>,
     /// The same of numbers of many scales.
@@ -193,27 +213,31 @@ impl<const MEAN: bool> Sums<MEAN> {
     /// has.
     fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals) -> usize {
         const SCALE: u32 = Decimal::MAX_SCALE;
-        let Sums { groups: all, part, .. } = self;
-        part.resize(if all.len() <= PLACES_MAX { all.len() } else { 0 }, (0, 0));
-        let (mut grown, mut rows, mut others) = (0, of.rows(), Others::of(&of.values));
+        let are_few = self.groups.len() <= PLACES_MAX.max(of.values.len());
+        self.parts.resize(if are_few { self.groups.len() } else { 0 }, Parts::default());
+        let Sums { groups: all, parts, .. } = self;
+        let (mut grown, mut others, mut count) = (0, Others::of(&of.values), 0);
         let is_one = matches!(groups, Groups::One(_));
         let told = of.values.each_units(is_one, |places, units| match units {
-            Units::Sum(units) => {
+            Units::Sum(sums) => {
                 let group = groups.of(0) as usize;
                 if let Some(summed) = all.get_mut(group) {
-                    summed.count_more(places.len() as u64);
-                    grown += summed.add_part(SCALE, units);
+                    grown += add_quotients_of(summed, sums, places.len() as u64);
                 }
             }
             Units::Each(each) => {
-                for ((place, units), row) in places.zip(each).zip(rows.by_ref()) {
+                count += places.len();
+                if count > PARTS_MAX {
+                    grown += add_all_parts(all, parts);
+                    count = places.len();
+                }
+                for (nth, place) in places.enumerate() {
+                    let Some(row) = of.row_at(place) else { return };
                     let group = groups.of(row) as usize;
-                    let units = units.or_else(|| others.units(place));
-                    if let (Some((sum, count)), Some(units)) = (part.get_mut(group), units)
-                        && let Some(total) = sum.checked_add(units)
-                    {
-                        (*sum, *count) = (total, *count + 1);
+                    if let (Some(part), Some(told)) = (parts.get_mut(group), each.parts(nth)) {
+                        part.add(told);
                     } else if let Some(summed) = all.get_mut(group) {
+                        let units = each.units(nth).or_else(|| others.units(place));
                         let (significand, scale) =
                             units.map_or_else(|| others.significand(place), |units| (units, SCALE));
                         summed.count_more(1);
@@ -226,7 +250,7 @@ impl<const MEAN: bool> Sums<MEAN> {
             let all = of.values.all();
             return self.add_scaled(groups, of, all.iter().map(|value| (value.mantissa(), value.scale())));
         }
-        grown + self.add_parts(SCALE)
+        grown + add_all_parts(all, parts)
     }
 
     /// Adds numbers of one scale that have more digits than mantissas.
@@ -299,6 +323,38 @@ impl<const MEAN: bool> Sums<MEAN> {
         }
         grown
     }
+}
+
+/// What quotients of a group come to, in parts of fourteen digits, and how many they are.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    sums: [i64; 3],
+    count: i64,
+}
+
+/// So many quotients have room in parts.
+const PARTS_MAX: usize = 1 << 16;
+
+impl Parts {
+    #[inline]
+    fn add(&mut self, parts: [i64; 3]) {
+        for (sum, part) in self.sums.iter_mut().zip(parts) {
+            *sum = sum.wrapping_add(part);
+        }
+        self.count += 1;
+    }
+}
+
+/// Adds parts to the sums of their groups.
+fn add_all_parts(groups: &mut States<ExactSum>, parts: &mut [Parts]) -> usize {
+    let mut grown = 0;
+    for (summed, parts) in groups.iter_mut().zip(parts) {
+        let Parts { sums, count } = std::mem::take(parts);
+        if count > 0 {
+            grown += add_quotients_of(summed, sums, count as u64);
+        }
+    }
+    grown
 }
 
 /// Those of some numbers that are not told many at once.

@@ -1,14 +1,15 @@
 //! Numbers for which mantissas of one scale have no room, made where their digits are needed.
 
-use super::fractions::{ChainOp, Fractions};
 use super::long::{SIGNIFICAND_END, product, quotient};
-use super::magnitudes::Magnitudes;
+use super::magnitudes::{ChainOp, Magnitudes};
+use super::parts::{Parts, Shorts, TOGETHER};
 use super::quotient::{DECIMAL_END, short_quotient};
-use super::quotients::{Quotients, TOGETHER};
+use super::quotients::Quotients;
+use super::sides::{behind_shorts, with_parts, with_shorts};
 use super::stored::StoredNumbers;
-use super::units::{Parts, Units, each_of_parts, each_units};
+use super::units::{EachUnits, Units, each_units, units_of};
 use super::wide::Wide;
-use crate::value::{BINARY_POWERS, Number, Value, estimate, estimate_of};
+use crate::value::{BINARY_POWERS, Number, Value, WHOLE_POWERS, estimate, estimate_of};
 use rust_decimal::Decimal;
 use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, OnceLock};
@@ -162,18 +163,18 @@ impl DecimalValues {
     /// chains are told in this way, if it is worth while.
     pub(crate) fn each_units(&self, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) -> Option<()> {
         match self {
-            DecimalValues::Quotients(quotients) => each_units(quotients, are_sums, act),
+            DecimalValues::Quotients(quotients) => quotients.each_units(are_sums, act),
             DecimalValues::Chain(chain) => chain.each_units(are_sums, act)?,
             DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_) => return None,
         }
         Some(())
     }
 
-    /// Sets fractions to some of them; none where these do not tell them.
-    fn set(&self, fractions: &mut Fractions, places: Range<usize>) -> Option<()> {
+    /// Sets parts to some of them; none where they are not told in this way.
+    fn set(&self, places: Range<usize>, parts: &mut Parts) -> Option<()> {
         match self {
-            DecimalValues::Quotients(quotients) => fractions.set_quotients(quotients, places),
-            DecimalValues::Chain(chain) => chain.set(fractions, places, &mut Parts::default()),
+            DecimalValues::Quotients(quotients) => quotients.set(places, parts),
+            DecimalValues::Chain(chain) => chain.set(places, parts),
             DecimalValues::Decimals(_) | DecimalValues::Stored(_) | DecimalValues::Wide(_) => None,
         }
     }
@@ -292,18 +293,29 @@ impl Factor {
         (estimates.len() == count && are_told(&estimates)).then_some(estimates)
     }
 
-    fn set(&self, fractions: &mut Fractions, places: Range<usize>) -> Option<()> {
+    /// Those at some places, where they are short; the outer one none where they are, and are not told in this way.
+    fn shorts(&self, places: Range<usize>) -> Option<Option<Shorts>> {
+        let mut shorts = Shorts::default();
         match self {
             Factor::Constant(constant) => {
-                let number = i64::try_from(constant.mantissa()).ok()?;
-                fractions.set(&[number; TOGETHER], -(constant.scale() as i32));
+                shorts.set(&[i64::try_from(constant.mantissa()).ok()?; TOGETHER], 1);
+                shorts.scale = constant.scale();
             }
             Factor::Numbers(numbers) => {
-                fractions.set(numbers.values.get(places)?, -i32::from(numbers.scale));
+                shorts.set(numbers.values.get(places)?, 1);
+                shorts.scale = numbers.scale.into();
             }
-            Factor::Decimals(decimals) => decimals.values.set(fractions, places)?,
+            Factor::Decimals(_) => return Some(None),
         }
-        Some(())
+        Some(Some(shorts))
+    }
+
+    /// Sets parts to those at some places, where they are not short; none where they are not told in this way.
+    fn set(&self, places: Range<usize>, parts: &mut Parts) -> Option<()> {
+        match self {
+            Factor::Decimals(decimals) => decimals.values.set(places, parts),
+            Factor::Constant(_) | Factor::Numbers(_) => None,
+        }
     }
 
     /// Between which bounds they are, and what is between these is told by estimates; none where that is not told.
@@ -367,16 +379,19 @@ impl Factor {
     }
 }
 
-/// The decimal that comes to so many units of 10^-28; none where it is long.
-fn of_units(units: i128) -> Option<Decimal> {
+/// One of some numbers as a decimal; none where it is not told.
+fn decimal_of(each: &EachUnits, nth: usize) -> Option<Decimal> {
     const HALF: u32 = Decimal::MAX_SCALE / 2;
-    // Quotients that end soon are no rare thing, and products of few digits take less time.
-    let (mut units, mut scale) = match units % 10i128.pow(HALF) {
-        0 => (units / 10i128.pow(HALF), HALF),
-        _ => (units, Decimal::MAX_SCALE),
-    };
+    let parts @ [whole, first, second] = each.parts(nth)?;
+    if second == 0 {
+        // Quotients that end soon are no rare thing, and products of few digits take less time.
+        let digits = i128::from(whole) * i128::from(*WHOLE_POWERS.get(HALF as usize)?) + i128::from(first);
+        return Some(Decimal::from_i128_with_scale(digits, HALF));
+    }
+    let (mut units, mut scale) = (units_of(parts)?, Decimal::MAX_SCALE);
     while units.unsigned_abs() >= SIGNIFICAND_END {
-        (units, scale) = ((units % 10 == 0).then_some(units / 10)?, scale.checked_sub(1)?);
+        // More digits than there is room for are zeros.
+        (units, scale) = (units / 10, scale.checked_sub(1)?);
     }
     Some(Decimal::from_i128_with_scale(units, scale))
 }
@@ -453,15 +468,13 @@ impl Chain {
             }
             const UNITS: f64 = BINARY_POWERS[Decimal::MAX_SCALE as usize];
             let mut estimates = Vec::with_capacity(self.count);
-            let told =
-                self.each_units(false, |places, units| {
-                    let Units::Each(each) = units else { return };
-                    let other = |place| self.decimal(place).map_or(0.0, estimate_of);
-                    let both = places.zip(each);
-                    estimates.extend(both.map(|(place, units)| {
-                        units.map_or_else(|| other(place), |units| units as f64 / UNITS)
-                    }));
-                });
+            let told = self.each_units(false, |places, units| {
+                let Units::Each(each) = units else { return };
+                estimates.extend(places.enumerate().map(|(nth, place)| {
+                    let other = || self.decimal(place).map_or(0.0, estimate_of);
+                    each.units(nth).map_or_else(other, |units| units as f64 / UNITS)
+                }));
+            });
             told.map_or_else(|| self.all().into_iter().map(estimate_of).collect(), |()| estimates)
         })
     }
@@ -474,15 +487,14 @@ impl Chain {
         let mut all = Vec::with_capacity(self.count);
         let told = self.each_units(false, |places, units| {
             let Units::Each(each) = units else { return };
-            all.extend(places.zip(each).map(|(place, units)| {
-                let told = units.and_then(of_units);
-                told.or_else(|| self.decimal(place)).unwrap_or_default()
+            all.extend(places.enumerate().map(|(nth, place)| {
+                decimal_of(each, nth).or_else(|| self.decimal(place)).unwrap_or_default()
             }));
         });
         told.map_or_else(|| self.linked(), |()| all)
     }
 
-    /// The same where fractions do not tell most of them. Each step is made for all before the next one.
+    /// The same where parts do not tell most of them. Each step is made for all before the next one.
     fn linked(&self) -> Vec<Decimal> {
         let (left, right) = (self.left.all(self.count), self.right.all(self.count));
         left.iter().zip(&right).map(|(left, right)| self.link(*left, *right).unwrap_or_default()).collect()
@@ -499,24 +511,35 @@ impl Chain {
         }
     }
 
-    fn set(&self, fractions: &mut Fractions, places: Range<usize>, parts: &mut Parts) -> Option<()> {
-        let mut right = Fractions::default();
-        self.left.set(fractions, places.clone())?;
-        self.right.set(&mut right, places)?;
-        fractions.combine(self.op, &right)?;
-        fractions.round(parts)
+    /// Sets parts to those at some places; none where they are not told in this way.
+    fn set(&self, places: Range<usize>, parts: &mut Parts) -> Option<()> {
+        let Chain { op, left, right, .. } = self;
+        match (left.shorts(places.clone())?, right.shorts(places.clone())?) {
+            (None, Some(shorts)) => {
+                left.set(places, parts)?;
+                with_shorts(*op, parts, &shorts)
+            }
+            (Some(shorts), _) => {
+                right.set(places, parts)?;
+                behind_shorts(*op, &shorts, parts)
+            }
+            (None, None) => {
+                let mut others = Parts::default();
+                left.set(places.clone(), parts)?;
+                right.set(places, &mut others)?;
+                with_parts(*op, parts, &others);
+                Some(())
+            }
+        }
     }
 
     fn each_units(&self, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) -> Option<()> {
-        let mut fractions = Fractions::default();
         // The first of them show whether nearly all are told.
-        let first = 0..self.count.min(TOGETHER);
-        self.set(&mut fractions, first.clone(), &mut Parts::default())?;
-        let told = fractions.are_told.iter().take(first.len()).filter(|is_told| **is_told).count();
+        let (first, mut parts) = (0..self.count.min(TOGETHER), Parts::default());
+        self.set(first.clone(), &mut parts)?;
+        let told = parts.wholes.iter().take(first.len()).filter(|whole| !whole.is_nan()).count();
         (told >= first.len() - first.len() / 8).then_some(())?;
-        let tell =
-            |places: Range<usize>, parts: &mut Parts| self.set(&mut fractions, places, parts).is_some();
-        each_of_parts(self.count, are_sums, tell, act);
+        each_units(self.count, are_sums, |places, parts| self.set(places, parts), act);
         Some(())
     }
 

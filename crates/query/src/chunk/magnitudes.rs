@@ -1,10 +1,18 @@
 //! Between which bounds numbers are that are reckoned with, told by those of what they are made of.
 
-use super::fractions::ChainOp;
 use super::quotients::Quotients;
 use crate::value::BINARY_POWERS;
 use tamias_shred::Numbers as Mantissas;
 use tamias_simd::numbers::range;
+
+/// What is done with two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChainOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
 
 /// How great some numbers are without their signs, if they are not zero, and which signs they have. Bounds may be off by a few roundings.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,13 @@
 //! Columns of quotients: their dividends and divisors stay where they are, and are taken together where they are divided.
 
+use super::parts::{Parts, Shorts, TOGETHER};
 use super::quotient::Quotient;
+use super::units::{Units, each_units};
+use crate::value::WHOLE_POWERS;
 use std::ops::Range;
 use std::sync::Arc;
 use tamias_shred::Numbers as Mantissas;
 use tamias_simd::numbers::{multiply, of_both, range};
-
-/// So many quotients are divided together.
-pub(super) const TOGETHER: usize = 64;
 
 /// Quotients, none of which is divided by zero.
 #[derive(Clone, Debug)]
@@ -58,6 +58,16 @@ impl Terms {
         }
     }
 
+    /// Sets short numbers to those at some places, each times another one; none where that is too long.
+    fn set(&self, places: Range<usize>, raise: i64, shorts: &mut Shorts) -> Option<()> {
+        match self {
+            Terms::Constant(value) => shorts.set(&[*value; TOGETHER], raise),
+            Terms::Numbers(numbers, own) => shorts.set(numbers.values.get(places)?, own.checked_mul(raise)?),
+            Terms::Own(values) => shorts.set(values.get(places)?, raise),
+        }
+        Some(())
+    }
+
     fn at(&self, places: &[u32]) -> Terms {
         match self {
             Terms::Constant(value) => Terms::Constant(*value),
@@ -90,7 +100,7 @@ impl Terms {
 }
 
 /// Puts some numbers in the place of the first others.
-pub(super) fn copy(of: &[i64], places: Range<usize>, others: &mut [i64; TOGETHER]) {
+fn copy(of: &[i64], places: Range<usize>, others: &mut [i64; TOGETHER]) {
     let some = of.get(places).unwrap_or_default();
     if let Some(others) = others.get_mut(..some.len()) {
         others.copy_from_slice(some);
@@ -128,7 +138,8 @@ impl Quotients {
         let (mut dividends, mut divisors) = ([0; TOGETHER], [1; TOGETHER]);
         for begin in (0..self.count).step_by(TOGETHER) {
             let places = begin..self.count.min(begin + TOGETHER);
-            self.fill(places.clone(), &mut dividends, &mut divisors);
+            self.dividends.fill(places.clone(), &mut dividends);
+            self.divisors.fill(places.clone(), &mut divisors);
             for (dividend, divisor) in dividends.iter().zip(&divisors).take(places.len()) {
                 made.push(make(Quotient::of_parts(*dividend, *divisor, power))?);
             }
@@ -150,22 +161,27 @@ impl Quotients {
         }
     }
 
-    /// Puts dividends and divisors of some in the place of others: by which power of ten all of them are multiplied; none where there are several.
-    pub(super) fn fill(
-        &self,
-        places: Range<usize>,
-        dividends: &mut [i64; TOGETHER],
-        divisors: &mut [i64; TOGETHER],
-    ) -> Option<i8> {
-        self.dividends.fill(places.clone(), dividends);
-        self.divisors.fill(places.clone(), divisors);
-        match &self.powers {
-            Powers::One(power) => Some(*power),
+    /// Sets parts to what those at some places come to; none where they are multiplied by several powers of ten.
+    pub(super) fn set(&self, places: Range<usize>, parts: &mut Parts) -> Option<()> {
+        let power = match &self.powers {
+            Powers::One(power) => *power,
             Powers::Each(powers) => {
-                let (first, others) = powers.get(places)?.split_first()?;
-                others.iter().all(|power| power == first).then_some(*first)
+                let (first, others) = powers.get(places.clone())?.split_first()?;
+                others.iter().all(|power| power == first).then_some(*first)?
             }
-        }
+        };
+        let raise = *WHOLE_POWERS.get(usize::from(power.unsigned_abs()))?;
+        let [raise, other] = if power < 0 { [1, raise] } else { [raise, 1] };
+        let (mut dividends, mut divisors) = (Shorts::default(), Shorts::default());
+        self.dividends.set(places.clone(), raise, &mut dividends)?;
+        self.divisors.set(places, other, &mut divisors)?;
+        parts.divide(&dividends.numbers, &divisors.numbers);
+        Some(())
+    }
+
+    /// Calls `act` for some of them after the others, by their places, with what they come to times 10^28: with their sums, where these suffice.
+    pub(super) fn each_units(&self, are_sums: bool, act: impl FnMut(Range<usize>, Units<'_>)) {
+        each_units(self.count, are_sums, |places, parts| self.set(places, parts), act);
     }
 
     pub(super) fn at(&self, places: &[u32]) -> Quotients {
@@ -216,5 +232,74 @@ impl FromIterator<Quotient> for Quotients {
             divisors: Terms::Own(divisors),
             powers: if is_one { Powers::One(first) } else { Powers::Each(powers) },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quotient::Quotient;
+    use super::*;
+    use proptest::prelude::*;
+    use rust_decimal::Decimal;
+
+    fn number() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            (any::<i64>(), 0u32..64).prop_map(|(number, shift)| number >> shift),
+            -1000i64..1000,
+            (any::<i64>(), 10u32..16).prop_map(|(number, shift)| number >> shift),
+            (0u32..63, 0u32..27).prop_map(|(two, five)| (1i64 << two).saturating_mul(5i64.pow(five))),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn units_of_many_are_those_of_each(numbers in prop::collection::vec((number(), number()), 1..200)) {
+            let quotients: Vec<Quotient> =
+                numbers.iter().filter_map(|(dividend, divisor)| Quotient::of(*dividend, *divisor)).collect();
+            for are_sums in [false, true] {
+                let mut count = 0;
+                quotients.iter().copied().collect::<Quotients>().each_units(are_sums, |places, units| {
+                    count += places.len();
+                    let some = &quotients[places];
+                    let expected = some.iter().map(|quotient| units_of_one(*quotient));
+                    // Sums may have no room in 128 bits, where each has.
+                    let expected = || expected.fold(0, i128::wrapping_add);
+                    match units {
+                        Units::Sum(sums) => assert_eq!(expected(), sum_of(sums)),
+                        Units::Each(each) => {
+                            for (nth, quotient) in some.iter().enumerate() {
+                                let told = each.units(nth);
+                                assert!(told.is_none_or(|told| told == units_of_one(*quotient)), "{told:?} {quotient:?}");
+                            }
+                        }
+                    }
+                });
+                prop_assert_eq!(count, quotients.len());
+            }
+        }
+
+        /// Of numbers as they are measured.
+        #[test]
+        fn short_quotients_are_told_together(dividend in 0i64..10_000_000, divisor in 1000i64..10_000_000) {
+            let quotient = Quotient::of(dividend, divisor).unwrap();
+            Quotients::from_iter([quotient]).each_units(true, |_, units| match units {
+                Units::Sum(sums) => assert_eq!(sum_of(sums), units_of_one(quotient)),
+                Units::Each(_) => panic!("{quotient:?}"),
+            });
+        }
+    }
+
+    /// Modulo 2^128.
+    fn sum_of([whole, first, second]: [i64; 3]) -> i128 {
+        let behind = i128::from(first) * 10i128.pow(14) + i128::from(second);
+        i128::from(whole).wrapping_mul(10i128.pow(28)).wrapping_add(behind)
+    }
+
+    /// Of what has few digits before the point.
+    fn units_of_one(quotient: Quotient) -> i128 {
+        let (significand, scale) = quotient.significand();
+        significand * 10i128.pow(Decimal::MAX_SCALE - scale)
     }
 }

@@ -69,6 +69,10 @@ fn quotients_are_those_of_events() {
         "select max(a / b - 20), min(a / b - a / c), percentile(a / b - 20, 30), count(distinct(a / b - 1)) from stream",
         "select count(*) from stream where a / b - 20 > 0 or a / c + b / c < 9",
         "select n, a / b - 20 as q from stream order by q limit 15",
+        "select sum(a / b) as s, mean(a / b / c), min(a / b), max(b / a * 7.5) from stream group by n order by s desc limit 30",
+        "select mean(a / b * c), sum((a - b) / a * 100), sum((1 + b / c) * a) from stream group by n % 900 limit 30",
+        "select sum(7 - a / b), mean(100 / (a / b)), sum(2.5 / (1 + a / b)), sum(a / 0.007 / b) from stream group by user",
+        "select sum(ns / b / c), mean(ns / a * 1000), sum(ns / (a / b)), max(t / b / c) from stream group by b",
     ] {
         agree(&memory, text);
     }
@@ -148,5 +152,26 @@ fn patterns_with_any_character_are_those_of_events() {
         agree(&memory, &format!("select count(*) from stream where m like '{pattern}'"));
         agree(&memory, &format!("select count(*) from stream where m not like '{pattern}'"));
         agree(&memory, &format!("select count(*) from stream group by m like '{pattern}'"));
+    }
+}
+
+/// Each quotient has room for its digits, and their sum has not in 128 bits.
+#[test]
+fn great_quotients_are_added_up_as_those_of_events() {
+    let event = |n: u64| {
+        let (of, by) = (700_000_000_000_000 + n * 999_999_937, n % 7 * 10_000 + 99_991);
+        let document = format!(r#"{{"n":{n},"of":{of},"by":{by},"c":{}.5,"user":"u{}"}}"#, n % 9, n % 3);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..1500]], &[&events[1500..]]]);
+    for text in [
+        "select sum(of / by), mean(of / by), max(of / by), stddev(of / by) from stream",
+        "select sum(of / by), mean(0 - of / by), variance(of / by) from stream group by user",
+        "select sum(of / by / 3), mean(of / by * 0.37), sum(of / by - c) from stream",
+        "select sum(of / by / c), mean(of / by * c), sum(of / (by / c)) from stream group by user",
+        "select sum(of / by) as s from stream group by n % 1000 order by s desc limit 9",
+    ] {
+        agree(&memory, text);
     }
 }

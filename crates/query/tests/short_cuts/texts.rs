@@ -291,3 +291,48 @@ fn parts_begin_and_end_where_separators_stand() {
 fn in_turn((at, event): (usize, Event)) -> Event {
     Event { instant: at as u64, arrival: at as u64, ..event }
 }
+
+/// Some texts have escapes, or characters beyond ASCII; some parts are empty, absent or no text, and few rows share theirs.
+#[test]
+fn what_is_replaced_may_stand_in_another_column() {
+    let event = |n: u64| {
+        let city = ["Bern", "Zürich", "", "a\\\"b", "\\n", "Oslo"][n as usize % 6];
+        let part = ["\"Bern\"", "\"n\"", "\"\"", "\"o\"", "null", "7", "\"Oslo of\"", "\"\\n\"", "\"\\\"\""]
+            [n as usize % 9];
+        let own = if n.is_multiple_of(4) {
+            String::new()
+        } else {
+            format!(r#","own":"{}","with":"é\t{}""#, n % 100, n % 3)
+        };
+        let document = format!(
+            r#"{{"n":{n},"t":"{city} {n} of {city}{n}","city":"{city}","part":{part},"plain":"b{}"{own}}}"#,
+            n % 3
+        );
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..1200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..700]], &[&events[700..]]]);
+    for replaced in [
+        "Replace(t, part, '-')",
+        "Replace(t, city, '-')",
+        "Replace(t, plain, 'x')",
+        "Replace(t, own, with)",
+        "Replace(t, own, '')",
+        "Replace(t, 'o', with)",
+        "Replace(t, own, n)",
+        "Replace(ToUpper(t), own, plain)",
+        "Replace('b0 b1 b2', plain, t)",
+        "Replace(Replace(t, own, '1'), plain, '2')",
+        "Replace(t, city, own) ci",
+    ] {
+        for text in [
+            format!("select n, {replaced} as x from stream where n > 30 and n < 90"),
+            format!("select count(*), max(Length({replaced})), min({replaced}) from stream group by n % 5"),
+            format!("select count(*) from stream where {replaced} like '%1%' or {replaced} = 'Bern 6 of -'"),
+            format!("select count(*) as c from stream group by {replaced} order by c desc limit 9"),
+            format!("select count(distinct({replaced})) from stream"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}

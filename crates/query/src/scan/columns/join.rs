@@ -12,10 +12,29 @@ use std::sync::Arc;
 /// What `Concat` joins.
 pub(super) struct Joining<'e>(Vec<Part<'e>>);
 
-enum Part<'e> {
+/// A text that all rows have, or that each has in a column.
+pub(super) enum Part<'e> {
     /// As strings spell it.
     Constant(Vec<u8>),
     Column(&'e Coded),
+}
+
+impl Part<'_> {
+    /// What it gives a row of the column that has such a code, as strings spell it; none where that is no string.
+    pub(super) fn text(&self, code: impl Fn(&Coded) -> u32) -> Option<&[u8]> {
+        match self {
+            Part::Constant(text) => Some(text),
+            Part::Column(coded) => unquoted(coded.dictionary.get(code(coded))),
+        }
+    }
+
+    /// The bytes of all texts.
+    fn bytes(&self) -> usize {
+        match self {
+            Part::Constant(text) => text.len(),
+            Part::Column(coded) => coded.dictionary.text_bytes(),
+        }
+    }
 }
 
 impl Joining<'_> {
@@ -26,10 +45,7 @@ impl Joining<'_> {
 
     /// The same of entries of the columns.
     fn of_codes(&self, code: impl Fn(&Coded) -> u32) -> impl Iterator<Item = Option<&[u8]>> {
-        self.0.iter().map(move |part| match part {
-            Part::Constant(text) => Some(text.as_slice()),
-            Part::Column(coded) => unquoted(coded.dictionary.get(code(coded))),
-        })
+        self.0.iter().map(move |part| part.text(&code))
     }
 
     /// The column that is joined with constants, if there is one alone and its rows share entries.
@@ -50,19 +66,18 @@ impl Evaluator<'_> {
         if parts.len() > PARTS_MAX {
             return None;
         }
-        let mut bytes = 0usize;
-        let part = |part: &Expr| {
-            if let Expr::Constant(Value::Text(text)) = part {
-                let text = unquoted(&spelled(&text.text())?)?.to_vec();
-                bytes = bytes.saturating_add(text.len());
-                return Some(Part::Constant(text));
-            }
-            let coded = self.as_column(part)??.texts()?;
-            bytes = bytes.saturating_add(coded.dictionary.text_bytes());
-            coded.dictionary.has_needed_escapes_only().then_some(Part::Column(coded))
-        };
-        let parts = parts.iter().map(part).collect::<Option<Vec<_>>>()?;
+        let parts = parts.iter().map(|part| self.text_part(part)).collect::<Option<Vec<_>>>()?;
+        let bytes = parts.iter().fold(0usize, |bytes, part| bytes.saturating_add(part.bytes()));
         (bytes <= VALUE_BYTES_MAX).then_some(Joining(parts))
+    }
+
+    /// The texts of a constant or a column; none where half a surrogate pair could find another half in what they are joined with.
+    pub(super) fn text_part(&self, expr: &Expr) -> Option<Part<'_>> {
+        if let Expr::Constant(Value::Text(text)) = expr {
+            return Some(Part::Constant(unquoted(&spelled(&text.text())?)?.to_vec()));
+        }
+        let coded = self.as_column(expr)??.texts()?;
+        coded.dictionary.has_needed_escapes_only().then_some(Part::Column(coded))
     }
 
     /// The joined texts, one for each row, or for each entry of the only column.

@@ -79,6 +79,7 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.number_texts(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))
+            .or_else(|| self.replaced(expr))
             .or_else(|| {
                 let (expr, inner) = self.flattened(expr)?;
                 inner.computed(&expr)

@@ -109,7 +109,7 @@ impl Test {
 }
 
 /// Longer texts are left to the evaluation, which knows how long values may be.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+pub(super) const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
 pub(super) type Told<T> = Result<Option<T>, Untold>;

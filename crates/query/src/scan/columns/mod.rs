@@ -27,6 +27,7 @@ mod one_case;
 mod quotient;
 mod range;
 mod reckoned;
+mod replaced;
 mod roots;
 mod rounded;
 mod row_documents;

@@ -336,3 +336,33 @@ fn what_is_replaced_may_stand_in_another_column() {
         }
     }
 }
+
+/// Texts are told apart by their first bytes, where these differ.
+#[test]
+fn the_least_and_the_greatest_of_texts_that_begin_alike() {
+    let texts = [
+        "",
+        "a",
+        "ab",
+        "same beg",
+        "same begin",
+        "same beginning",
+        "same beh",
+        "same be",
+        "sam\u{f6} beg",
+        "\u{7f}",
+        "~~~~~~~~",
+        "~~~~~~~~~",
+    ];
+    let event = |n: u64| {
+        let text = texts[(n * 7 % 12) as usize];
+        Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"t":"{text}","u":"{text}{n}"}}"#) }
+    };
+    for (from, to) in [(0, 1), (0, 2), (3, 9), (0, 300), (5, 205)] {
+        let events: Vec<Event> = (from..to).map(event).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        for by in ["", " group by n % 2", " group by n % 50 order by n % 50"] {
+            agree(&memory, &format!("select min(t), max(t), min(u), max(u) from stream{by}"));
+        }
+    }
+}

@@ -1,12 +1,11 @@
 //! Parts of plain texts, whose bytes are characters: where one begins and how long it is comes of the bytes alone.
 
-use super::mapped::{NumberOf, TextOf};
 use memchr::memmem::{Finder, FinderRev};
 
 /// `Substring` of a text as it is stored.
 pub(super) struct Cut<'m> {
-    start: Place<'m>,
-    length: Option<Place<'m>>,
+    pub(super) start: Place<'m>,
+    pub(super) length: Option<Place<'m>>,
 }
 
 /// A whole number that comes of a plain text, which always tells one.
@@ -27,20 +26,7 @@ const CONSTANT_MAX: u64 = 1 << 32;
 /// Most separators stand among so many of the first bytes, where a search has hardly begun.
 const BEGINNING: usize = 16;
 
-impl<'m> Cut<'m> {
-    /// None for anything but a part of a stored text that is told by its bytes.
-    pub(super) fn of(text: &'m TextOf<'_>) -> Option<Cut<'m>> {
-        let TextOf::Part { of, start, length } = text else { return None };
-        if !matches!(**of, TextOf::Stored) {
-            return None;
-        }
-        let length = match length {
-            None => None,
-            Some(length) => Some(Place::of(length)?),
-        };
-        Some(Cut { start: Place::of(start)?, length })
-    }
-
+impl Cut<'_> {
     /// The part of a plain text without quotes; none for undefined.
     #[inline]
     pub(super) fn part<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
@@ -56,37 +42,31 @@ impl<'m> Cut<'m> {
 }
 
 impl<'m> Place<'m> {
-    fn of(number: &'m NumberOf<'_>) -> Option<Place<'m>> {
-        let of_stored = |text: &TextOf<'_>| matches!(text, TextOf::Stored).then_some(());
-        let both = |of: &'m (NumberOf<'_>, NumberOf<'_>)| Some((Place::of(&of.0)?, Place::of(&of.1)?));
-        Some(match number {
-            NumberOf::Constant(number) if number.unsigned_abs() <= CONSTANT_MAX => Place::Constant(*number),
-            NumberOf::IndexOf { text, finder } => {
-                of_stored(text)?;
-                match finder.needle() {
-                    [byte] => Place::Byte(*byte, 0),
-                    _ => Place::Text(finder),
-                }
-            }
-            NumberOf::LastIndexOf { text, finder } => {
-                of_stored(text)?;
-                Place::LastText(finder)
-            }
-            NumberOf::Length(text) => {
-                of_stored(text)?;
-                Place::Length
-            }
-            NumberOf::Sum(of) => match both(of)? {
-                (Place::Byte(byte, added), Place::Constant(more))
-                | (Place::Constant(more), Place::Byte(byte, added)) => Place::Byte(byte, added + more),
-                both => Place::Sum(Box::new(both)),
-            },
-            NumberOf::Difference(of) => match both(of)? {
-                (Place::Byte(byte, added), Place::Constant(less)) => Place::Byte(byte, added - less),
-                both => Place::Difference(Box::new(both)),
-            },
-            NumberOf::Constant(_) | NumberOf::Chosen(_) => return None,
-        })
+    pub(super) fn constant(number: i64) -> Option<Place<'m>> {
+        (number.unsigned_abs() <= CONSTANT_MAX).then_some(Place::Constant(number))
+    }
+
+    /// Where a text is found first.
+    pub(super) fn of_first(finder: &'m Finder<'_>) -> Place<'m> {
+        match finder.needle() {
+            [byte] => Place::Byte(*byte, 0),
+            _ => Place::Text(finder),
+        }
+    }
+
+    pub(super) fn sum(self, other: Place<'m>) -> Place<'m> {
+        match (self, other) {
+            (Place::Byte(byte, added), Place::Constant(more))
+            | (Place::Constant(more), Place::Byte(byte, added)) => Place::Byte(byte, added + more),
+            both => Place::Sum(Box::new(both)),
+        }
+    }
+
+    pub(super) fn difference(self, other: Place<'m>) -> Place<'m> {
+        match (self, other) {
+            (Place::Byte(byte, added), Place::Constant(less)) => Place::Byte(byte, added - less),
+            both => Place::Difference(Box::new(both)),
+        }
     }
 
     #[inline]

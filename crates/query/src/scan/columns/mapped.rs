@@ -3,7 +3,7 @@
 
 use super::characters::{self, Case, Spelling, Untold, has_needed_escapes_only};
 use super::computed::{BYTES_MAX, Texts};
-use super::cut::Cut;
+use super::cut::{Cut, Place};
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::made::PARTS_MAX;
@@ -174,8 +174,22 @@ impl<'e> TextOf<'e> {
 
     /// The same over texts that are spelled so.
     pub(super) fn over(&self, spelling: Spelling) -> Over<'_> {
-        let cut = if spelling == Spelling::Plain { Cut::of(self) } else { None };
+        let cut = if spelling == Spelling::Plain { self.cut() } else { None };
         Over { text: self, spelling, cut }
+    }
+
+    /// A part of the stored text, if it is one, and the bytes of a plain text tell it.
+    fn cut(&self) -> Option<Cut<'_>> {
+        let TextOf::Part { of, start, length } = self else { return None };
+        let length = match length {
+            None => None,
+            Some(length) => Some(length.place()?),
+        };
+        of.is_stored().then_some(Cut { start: start.place()?, length })
+    }
+
+    fn is_stored(&self) -> bool {
+        matches!(self, TextOf::Stored)
     }
 
     /// What a stored text comes to, which has no quotes.
@@ -292,6 +306,19 @@ impl<'e> NumberOf<'e> {
                 }
             }
             _ => None,
+        }
+    }
+
+    /// The number as one that any plain text tells, if it is.
+    fn place(&self) -> Option<Place<'_>> {
+        match self {
+            NumberOf::Constant(number) => Place::constant(*number),
+            NumberOf::IndexOf { text, finder } => text.is_stored().then(|| Place::of_first(finder)),
+            NumberOf::LastIndexOf { text, finder } => text.is_stored().then_some(Place::LastText(finder)),
+            NumberOf::Length(text) => text.is_stored().then_some(Place::Length),
+            NumberOf::Sum(of) => Some(of.0.place()?.sum(of.1.place()?)),
+            NumberOf::Difference(of) => Some(of.0.place()?.difference(of.1.place()?)),
+            NumberOf::Chosen(_) => None,
         }
     }
 

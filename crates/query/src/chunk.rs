@@ -28,7 +28,7 @@ pub(crate) use orders::{BlockOrders, EventRows, Orders, OwnTimes};
 pub(crate) use quotient::{ESTIMATE_ERROR, Quotient, short_quotient};
 pub(crate) use quotients::{Quotients, Terms};
 pub(crate) use split::Split;
-pub(crate) use units::{Units, units_of};
+pub(crate) use units::{SUMMED_MAX, Units, units_of};
 pub(crate) use wide::Wide;
 
 use crate::dictionary::Dictionary;

@@ -68,6 +68,9 @@ pub(crate) struct Taken<'t> {
     pub(crate) bytes: &'t dyn Fn() -> usize,
 }
 
+/// So many mantissas are spelled before their texts are looked up together.
+const SPELLED_TOGETHER: usize = 1024;
+
 /// Where so many texts are looked up for a key that has a number only, all keys had better be found by their texts.
 const TEXTS_SHARE: usize = 4;
 
@@ -245,9 +248,15 @@ impl Keys {
     #[cold]
     fn spell_all_mantissas(&mut self) {
         let mantissas = std::mem::take(&mut self.mantissas);
-        for spelling in mantissas.spellings() {
-            self.own.find(0, &spelling, self.ci);
-            self.firsts.push(self.own.last_spelling());
+        let (mut spellings, mut some) = (mantissas.spellings(), Vec::with_capacity(SPELLED_TOGETHER));
+        loop {
+            some.clear();
+            some.extend(spellings.by_ref().take(SPELLED_TOGETHER));
+            if some.is_empty() {
+                return;
+            }
+            let (texts, firsts) = (some.iter().map(|spelling| &**spelling), &mut self.firsts);
+            self.own.find_all(0, self.ci, texts, |table, _| firsts.push(table.last_spelling()));
         }
     }
 

@@ -78,7 +78,7 @@ fn in_any_order(tokens: &[Token]) -> u64 {
 /// Reads what [`write()`] writes.
 pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, DecodeError> {
     let count = reader.count()?;
-    // Each takes a byte at least.
+    // Each takes a byte at least, and shapes are the last of a directory.
     let mut tokens = Vec::with_capacity(reader.0.len().min(TOKENS_MAX));
     let mut sets = Vec::new();
     for _ in 0..count {

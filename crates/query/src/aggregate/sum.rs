@@ -5,7 +5,8 @@ use super::state::{
     Accumulators, Aggregate, Groups, Known, States, append_states, each_other, grow_states, rows_of,
 };
 use crate::chunk::{
-    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, Units, Wide, scalar_of, units_of,
+    Chunk, Column, DecimalValues, Decimals, FewDigits, Mantissas, Order, SUMMED_MAX, Units, Wide, scalar_of,
+    units_of,
 };
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -227,7 +228,7 @@ impl<const MEAN: bool> Sums<MEAN> {
             }
             Units::Each(each) => {
                 count += places.len();
-                if count > PARTS_MAX {
+                if count > SUMMED_MAX {
                     grown += add_all_parts(all, parts);
                     count = places.len();
                 }
@@ -329,11 +330,8 @@ impl<const MEAN: bool> Sums<MEAN> {
 #[derive(Clone, Copy, Default)]
 struct Parts {
     sums: [i64; 3],
-    count: i64,
+    count: u64,
 }
-
-/// So many quotients have room in parts.
-const PARTS_MAX: usize = 1 << 16;
 
 impl Parts {
     #[inline]
@@ -351,7 +349,7 @@ fn add_all_parts(groups: &mut States<ExactSum>, parts: &mut [Parts]) -> usize {
     for (summed, parts) in groups.iter_mut().zip(parts) {
         let Parts { sums, count } = std::mem::take(parts);
         if count > 0 {
-            grown += add_quotients_of(summed, sums, count as u64);
+            grown += add_quotients_of(summed, sums, count);
         }
     }
     grown

@@ -15,7 +15,10 @@ pub(crate) enum Units<'u> {
     Each(&'u EachUnits),
 }
 
-/// Some numbers in parts of fourteen digits, of which so many as 2^16 have room for their sums.
+/// So many numbers in parts may be added up: no part is greater than 10^14.
+pub(crate) const SUMMED_MAX: usize = 1 << 16;
+
+/// Some numbers in parts of fourteen digits, of which [`SUMMED_MAX`] have room for their sums.
 pub(crate) struct EachUnits {
     wholes: [i64; TOGETHER],
     firsts: [i64; TOGETHER],

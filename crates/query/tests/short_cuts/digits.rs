@@ -175,3 +175,24 @@ fn great_quotients_are_added_up_as_those_of_events() {
         agree(&memory, text);
     }
 }
+
+/// More quotients than have room in parts are added up in turns. Only elements of arrays are so many in one block.
+#[test]
+fn sums_of_more_quotients_than_parts_have_room_for() {
+    let elements = |event: u64| {
+        let element = |n: u64| {
+            let (a, b) = (900_000_000 - (event * 7 + n) % 1_000, n % 97 + 1);
+            format!(r#"{{"a":{a},"b":{b},"k":{}}}"#, n % 3)
+        };
+        (0..14_000).map(element).collect::<Vec<_>>().join(",")
+    };
+    let event = |n: u64| Event { instant: n, arrival: n, document: format!(r#"{{"L":[{}]}}"#, elements(n)) };
+    let events: Vec<Event> = (0..5).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for by in ["", " group by e.k"] {
+        agree(
+            &memory,
+            &format!("select sum(e.a / e.b), mean(e.a / e.b / 7) from stream lateral unnest(L) as e{by}"),
+        );
+    }
+}

@@ -11,6 +11,9 @@ use crate::expr::Expr;
 use memchr::memmem::Finder;
 use std::sync::Arc;
 
+/// After so many rows it is asked whether to go on.
+const CHECKED_ROWS: usize = 1024;
+
 /// What finds the parts of each row.
 enum Finders<'p> {
     One(Finder<'p>),
@@ -51,6 +54,9 @@ impl Evaluator<'_> {
         };
         let mut made = Texts::default();
         for row in 0..self.rows() {
+            if row.is_multiple_of(CHECKED_ROWS) && self.check().is_err() {
+                return None;
+            }
             let (text, part) = (of.text(|coded| coded.code(row)), part.text(|coded| coded.code(row)));
             let (Some(text), Some(part), Some(with)) = (text, part, with.text(|coded| coded.code(row)))
             else {

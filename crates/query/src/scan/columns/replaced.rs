@@ -16,7 +16,7 @@ const CHECKED_ROWS: usize = 1024;
 
 /// What finds the parts of each row.
 enum Finders<'p> {
-    One(Finder<'p>),
+    One(Box<Finder<'p>>),
     /// By their codes, where rows share them.
     OfEntries(&'p Coded, Vec<Finder<'p>>),
     OfRows,
@@ -26,7 +26,7 @@ impl<'p> Finders<'p> {
     /// None where a part has characters that may be spelled in several ways.
     fn of(part: &'p Part<'_>) -> Option<Finders<'p>> {
         let coded = match part {
-            Part::Constant(text) => return is_plain(text).then(|| Finders::One(Finder::new(text))),
+            Part::Constant(text) => return is_plain(text).then(|| Finders::One(Box::new(Finder::new(text)))),
             Part::Column(coded) => *coded,
         };
         if !coded.dictionary.is_plain() {
@@ -65,7 +65,7 @@ impl Evaluator<'_> {
             };
             let own;
             let finder = match &finders {
-                Finders::One(finder) => Some(finder),
+                Finders::One(finder) => Some(&**finder),
                 Finders::OfEntries(coded, finders) => finders.get(coded.code(row) as usize),
                 Finders::OfRows => {
                     own = Finder::new(part);

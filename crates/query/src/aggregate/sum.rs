@@ -54,7 +54,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
         Sums {
             groups: States::default(),
             part: Vec::new(),
-            parts: Vec::new(),
+            quotients: Vec::new(),
             small: Vec::new(),
             scaled: Vec::new(),
         }
@@ -96,7 +96,7 @@ pub(crate) struct Sums<const MEAN: bool> {
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
     /// The same of quotients.
-    parts: Vec<Parts>,
+    quotients: Vec<QuotientSum>,
     /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
     small: Vec<[(i64, u64); LANES]>,
     /// The same of numbers of many scales.
@@ -215,8 +215,8 @@ impl<const MEAN: bool> Sums<MEAN> {
     fn add_quotients(&mut self, groups: Groups<'_>, of: &Decimals) -> usize {
         const SCALE: u32 = Decimal::MAX_SCALE;
         let are_few = self.groups.len() <= PLACES_MAX.max(of.values.len());
-        self.parts.resize(if are_few { self.groups.len() } else { 0 }, Parts::default());
-        let Sums { groups: all, parts, .. } = self;
+        self.quotients.resize(if are_few { self.groups.len() } else { 0 }, QuotientSum::default());
+        let Sums { groups: all, quotients, .. } = self;
         let (mut grown, mut others, mut count) = (0, Others::of(&of.values), 0);
         let is_one = matches!(groups, Groups::One(_));
         let told = of.values.each_units(is_one, |places, units| match units {
@@ -229,14 +229,14 @@ impl<const MEAN: bool> Sums<MEAN> {
             Units::Each(each) => {
                 count += places.len();
                 if count > SUMMED_MAX {
-                    grown += add_all_parts(all, parts);
+                    grown += add_all_quotients(all, quotients);
                     count = places.len();
                 }
                 for (nth, place) in places.enumerate() {
                     let Some(row) = of.row_at(place) else { return };
                     let group = groups.of(row) as usize;
-                    if let (Some(part), Some(told)) = (parts.get_mut(group), each.parts(nth)) {
-                        part.add(told);
+                    if let (Some(sum), Some(told)) = (quotients.get_mut(group), each.parts(nth)) {
+                        sum.add(told);
                     } else if let Some(summed) = all.get_mut(group) {
                         let units = each.units(nth).or_else(|| others.units(place));
                         let (significand, scale) =
@@ -251,7 +251,7 @@ impl<const MEAN: bool> Sums<MEAN> {
             let all = of.values.all();
             return self.add_scaled(groups, of, all.iter().map(|value| (value.mantissa(), value.scale())));
         }
-        grown + add_all_parts(all, parts)
+        grown + add_all_quotients(all, quotients)
     }
 
     /// Adds numbers of one scale that have more digits than mantissas.
@@ -328,28 +328,28 @@ impl<const MEAN: bool> Sums<MEAN> {
 
 /// What quotients of a group come to, in parts of fourteen digits, and how many they are.
 #[derive(Clone, Copy, Default)]
-struct Parts {
-    sums: [i64; 3],
+struct QuotientSum {
+    parts: [i64; 3],
     count: u64,
 }
 
-impl Parts {
+impl QuotientSum {
     #[inline]
     fn add(&mut self, parts: [i64; 3]) {
-        for (sum, part) in self.sums.iter_mut().zip(parts) {
+        for (sum, part) in self.parts.iter_mut().zip(parts) {
             *sum = sum.wrapping_add(part);
         }
         self.count += 1;
     }
 }
 
-/// Adds parts to the sums of their groups.
-fn add_all_parts(groups: &mut States<ExactSum>, parts: &mut [Parts]) -> usize {
+/// Adds what quotients come to to the sums of their groups.
+fn add_all_quotients(groups: &mut States<ExactSum>, quotients: &mut [QuotientSum]) -> usize {
     let mut grown = 0;
-    for (summed, parts) in groups.iter_mut().zip(parts) {
-        let Parts { sums, count } = std::mem::take(parts);
+    for (summed, quotients) in groups.iter_mut().zip(quotients) {
+        let QuotientSum { parts, count } = std::mem::take(quotients);
         if count > 0 {
-            grown += add_quotients_of(summed, sums, count);
+            grown += add_quotients_of(summed, parts, count);
         }
     }
     grown

@@ -14,7 +14,7 @@ pub(super) const DIGITS: usize = 14;
 const BASE: f64 = BINARY_POWERS[DIGITS];
 
 /// Added to a number below 2^51, and taken away again, it leaves the nearest whole one; in between, that stands in the last bits.
-const NEAR: f64 = (3u64 << 51) as f64;
+pub(super) const NEAR: f64 = (3u64 << 51) as f64;
 
 /// No part of what is reckoned with is as great: products by it are told, divided by a part's end.
 const FACTOR_END: f64 = (1u64 << 50) as f64;

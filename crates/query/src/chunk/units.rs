@@ -1,6 +1,6 @@
 //! Many numbers at once in units of the last place that a decimal has, for sums.
 
-use super::parts::{DIGITS, Each, Parts, TOGETHER};
+use super::parts::{DIGITS, Each, NEAR, Parts, TOGETHER};
 use crate::value::WHOLE_POWERS;
 use std::ops::Range;
 use tamias_simd::{Isa, Task, Vector};
@@ -138,6 +138,5 @@ impl Task for Tell<'_> {
 /// A whole number below 2^51 by the last bits of a greater one.
 #[inline(always)]
 fn whole_of(number: f64) -> i64 {
-    const APART: f64 = (3u64 << 51) as f64;
-    (number + APART).to_bits().wrapping_sub(APART.to_bits()) as i64
+    (number + NEAR).to_bits().wrapping_sub(NEAR.to_bits()) as i64
 }

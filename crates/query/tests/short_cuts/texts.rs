@@ -267,13 +267,14 @@ fn parts_begin_and_end_where_separators_stand() {
         "IndexOf(t, '.') + LastIndexOf(t, 'a')",
     ];
     for beyond in ["", "ö", "\\n"] {
-        let event = |n: u64| {
+        let event = |at: u64| {
+            let n = at % 700;
             let own = if n == 37 { beyond } else { "" };
-            Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"t":"{own}{}"}}"#, text(n)) }
+            Event { instant: at, arrival: at, document: format!(r#"{{"n":{n},"t":"{own}{}"}}"#, text(n)) }
         };
         // Texts that hardly repeat, and some that do.
-        for (from, to) in [(0, 400), (0, 1_400)] {
-            let events: Vec<Event> = (from..to).map(|n| event(n % 700)).enumerate().map(in_turn).collect();
+        for count in [400, 1_400] {
+            let events: Vec<Event> = (0..count).map(event).collect();
             let memory = Memory::blocks(&[&[&events]]);
             for part in parts {
                 agree(
@@ -285,11 +286,6 @@ fn parts_begin_and_end_where_separators_stand() {
             }
         }
     }
-}
-
-/// The same event at another instant.
-fn in_turn((at, event): (usize, Event)) -> Event {
-    Event { instant: at as u64, arrival: at as u64, ..event }
 }
 
 /// Some texts have escapes, or characters beyond ASCII; some parts are empty, absent or no text, and few rows share theirs.

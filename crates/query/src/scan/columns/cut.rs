@@ -74,13 +74,6 @@ impl<'m> Place<'m> {
         match self {
             Place::Constant(number) => *number,
             Place::Byte(byte, added) => place(find_byte(*byte, text)) + added,
-            other => other.of_any_text(text),
-        }
-    }
-
-    fn of_any_text(&self, text: &[u8]) -> i64 {
-        match self {
-            Place::Constant(_) | Place::Byte(..) => self.of_text(text),
             Place::Text(finder) => place(finder.find(text)),
             Place::LastText(finder) => place(finder.rfind(text)),
             Place::Length => text.len() as i64,

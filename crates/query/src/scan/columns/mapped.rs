@@ -188,7 +188,8 @@ impl<'e> TextOf<'e> {
         of.is_stored().then_some(Cut { start: start.place()?, length })
     }
 
-    fn is_stored(&self) -> bool {
+    /// Whether it is what is stored.
+    pub(super) fn is_stored(&self) -> bool {
         matches!(self, TextOf::Stored)
     }
 
@@ -447,7 +448,7 @@ impl Over<'_> {
 }
 
 /// After so many entries it is asked whether to go on.
-const CHECKED_ENTRIES: u32 = 1024;
+pub(super) const CHECKED_ENTRIES: u32 = 1024;
 
 impl Dictionary {
     /// How its texts are spelled.

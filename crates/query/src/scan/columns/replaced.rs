@@ -4,15 +4,12 @@ use super::characters::{Spelling, replace};
 use super::computed::Texts;
 use super::evaluate::Evaluator;
 use super::join::Part;
-use super::mapped::TEXT_BYTES_MAX;
+use super::mapped::{CHECKED_ENTRIES, TEXT_BYTES_MAX};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::is_plain;
 use crate::expr::Expr;
 use memchr::memmem::Finder;
 use std::sync::Arc;
-
-/// After so many rows it is asked whether to go on.
-const CHECKED_ROWS: usize = 1024;
 
 /// What finds the parts of each row.
 enum Finders<'p> {
@@ -54,7 +51,7 @@ impl Evaluator<'_> {
         };
         let mut made = Texts::default();
         for row in 0..self.rows() {
-            if row.is_multiple_of(CHECKED_ROWS) && self.check().is_err() {
+            if row.is_multiple_of(CHECKED_ENTRIES as usize) && self.check().is_err() {
                 return None;
             }
             let (text, part) = (of.text(|coded| coded.code(row)), part.text(|coded| coded.code(row)));

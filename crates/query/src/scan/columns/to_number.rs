@@ -23,7 +23,7 @@ impl Evaluator<'_> {
         let text = TextOf::of(of, &|leaf: &Expr| self.as_column(leaf).flatten().is_some())?;
         let coded = self.column(self.only(of)??)?.texts()?;
         let entries = 0..coded.dictionary.len() as u32;
-        let is_stored = matches!(text, TextOf::Stored);
+        let is_stored = text.is_stored();
         let text = text.over(coded.dictionary.spelling());
         let read = |entry: u32| -> Option<Option<Read>> {
             match (coded.dictionary.get(entry), is_stored) {

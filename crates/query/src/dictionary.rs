@@ -36,6 +36,11 @@ pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     bytes.is_ascii() && memchr::memchr(b'\\', bytes).is_none()
 }
 
+/// Whether there are escapes in a string.
+pub(crate) fn has_escapes(json: &[u8]) -> bool {
+    memchr::memchr(b'\\', json).is_some()
+}
+
 /// Whether every escape in a string stands for a character that is never spelled without one: half of a surrogate pair stands for none.
 pub(crate) fn has_needed_escapes_only(json: &[u8]) -> bool {
     let mut rest = json;
@@ -145,6 +150,11 @@ impl Dictionary {
     /// Whether all texts are ASCII without escapes.
     pub(crate) fn is_plain(&self) -> bool {
         *self.is_plain.get_or_init(|| is_plain(&self.bytes))
+    }
+
+    /// Whether there are escapes in a text.
+    pub(crate) fn has_escapes(&self) -> bool {
+        has_escapes(&self.bytes)
     }
 
     /// Whether each text has the one spelling that strings which read alike share: what is escaped has to be.

@@ -255,22 +255,22 @@ fn quotient(dividend: &Long, divisor: &Long) -> Option<Long> {
     dividend.over(divisor, dividend.places() + DIVISOR_DIGITS + i64::from(DIGITS) + 1)
 }
 
-/// The mean of so many numbers, where it has no more than [`DIGITS`] digits, or goes on behind them and is rounded there. None
-/// where that takes longer numbers to tell.
+/// The mean of so many numbers: all of its digits where it ends, else [`DIGITS`] of them. None where that takes longer numbers to tell.
 fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
-    let (count, dividend) = (u128::from(count), sum.unsigned_abs());
+    let (of, count, dividend) = (count, u128::from(count), sum.unsigned_abs());
     let (mut digits, mut rest) = (dividend.checked_div(count)?, dividend.checked_rem(count)?);
-    let length = digits.checked_ilog10()? + 1;
     let signed = |digits: u128, scale: u32| {
         let digits = i128::try_from(digits).ok()?;
-        let mean = if sum < 0 { -digits } else { digits };
-        Decimal::try_from_i128_with_scale(mean, scale).ok().map(Number::Decimal)
+        Some(Number::of_significand(if sum < 0 { -digits } else { digits }, scale))
     };
+    // What is left is less than the count.
+    if ends(of, rest as u64) {
+        let (digits, scale) = all_digits(count, (digits, rest), scale)?;
+        return signed(digits, scale);
+    }
+    let length = digits.checked_ilog10()? + 1;
     let Some(mut more) = DIGITS.checked_sub(length) else {
         let needless = length - DIGITS;
-        if ends(count, dividend) {
-            return None;
-        }
         // What does not end is never half way.
         let unit = 10u128.pow(needless);
         let rounded = digits / unit + u128::from(digits % unit >= unit / 2);
@@ -286,25 +286,32 @@ fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
         rest %= count;
         (more, scale) = (more - step, scale + step);
     }
-    if rest != 0 {
-        if ends(count, dividend) {
-            return None;
-        }
-        digits += u128::from(rest * 2 > count);
-    }
+    digits += u128::from(rest * 2 > count);
     signed(digits, scale)
+}
+
+/// All digits of a quotient that ends, from its whole part and what is left on; none where 128 bits have no room for them.
+fn all_digits(count: u128, (mut digits, mut rest): (u128, u128), mut scale: u32) -> Option<(u128, u32)> {
+    while rest != 0 {
+        rest *= 10;
+        digits = digits.checked_mul(10)?.checked_add(rest / count)?;
+        rest %= count;
+        scale += 1;
+    }
+    Some((digits, scale))
 }
 
 /// So many digits are made at once.
 const STEP_DIGITS: u32 = 18;
 
-/// Whether a quotient has an end: its divisor then has no other prime factors than 2 and 5 that the dividend does not have.
-fn ends(divisor: u128, dividend: u128) -> bool {
-    let mut other = divisor >> divisor.trailing_zeros();
+/// Whether a quotient has an end, by what is left behind its whole part: its divisor then has no other prime factors than 2 and 5 that the dividend
+/// does not have.
+fn ends(divisor: u64, rest: u64) -> bool {
+    let mut other = divisor.checked_shr(divisor.trailing_zeros()).unwrap_or_default();
     while other.is_multiple_of(5) && other != 0 {
         other /= 5;
     }
-    dividend.checked_rem(other) == Some(0)
+    rest.checked_rem(other) == Some(0)
 }
 
 /// The mean of so many numbers; none of no numbers.

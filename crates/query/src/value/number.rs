@@ -24,6 +24,9 @@ pub(crate) enum Number<'a> {
     Decimal(Decimal),
 }
 
+/// The most digits of a decimal.
+const DECIMAL_DIGITS_MAX: i64 = 29;
+
 /// The powers of ten that decimals are divided by, as binary numbers, which hold most of them exactly.
 pub(crate) const BINARY_POWERS: [f64; Decimal::MAX_SCALE as usize + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
@@ -137,6 +140,14 @@ impl Number<'_> {
         }
     }
 
+    /// A significand divided by so many tens, in the spelling of computed numbers.
+    pub(crate) fn of_significand(significand: i128, places: u32) -> Number<'static> {
+        match Decimal::try_from_i128_with_scale(significand, places) {
+            Ok(decimal) => Number::Decimal(decimal),
+            Err(_) => Number::of_digits(&significand.to_string(), -i64::from(places)),
+        }
+    }
+
     /// The number that whole digits are, with their sign, times a power of ten, in the spelling of computed numbers: without needless
     /// zeros, and with an exponent only where a decimal does not hold it and its digits do not reach to the point.
     pub(super) fn of_digits(digits: &str, power: i64) -> Number<'static> {
@@ -157,10 +168,9 @@ impl Number<'_> {
             (whole, "") => format!("{sign}{whole}{exponent}"),
             (whole, fraction) => format!("{sign}{whole}.{fraction}{exponent}"),
         };
-        match number::to_decimal(&text) {
-            Some(decimal) => Number::Decimal(decimal),
-            None => Number::Shared(text.into()),
-        }
+        // A decimal has no more digits.
+        let decimal = if length <= DECIMAL_DIGITS_MAX { number::to_decimal(&text) } else { None };
+        decimal.map_or_else(|| Number::Shared(text.into()), Number::Decimal)
     }
 
     /// The number in the spelling of computed ones.

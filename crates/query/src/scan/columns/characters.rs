@@ -19,6 +19,17 @@ pub(super) enum Spelling {
     Any,
 }
 
+impl Spelling {
+    /// How one of these strings is spelled: most are plain where a few are not.
+    #[inline]
+    pub(super) fn of_one(self, text: &[u8]) -> Spelling {
+        match self {
+            Spelling::Any if !is_plain(text) => Spelling::Any,
+            Spelling::Any | Spelling::Plain => Spelling::Plain,
+        }
+    }
+}
+
 /// Whether every escape in a string is a needed one.
 pub(super) fn has_needed_escapes_only(text: &[u8], spelling: Spelling) -> bool {
     spelling == Spelling::Plain || crate::dictionary::has_needed_escapes_only(text)

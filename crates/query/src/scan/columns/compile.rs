@@ -1,6 +1,7 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
 use super::best::{Beginning, Best};
+use super::members::{self, collect_members, slots_of_members};
 use super::of_array::asks_of_arrays;
 use super::standing::TimesAsked;
 use crate::chunk::Form;
@@ -23,6 +24,8 @@ pub(crate) struct ColumnPlan {
     pub(super) within: Vec<Expr>,
     /// Whether it asks something of arrays that a block's columns may tell.
     pub(super) asks_of_arrays: bool,
+    /// Whether it asks for members of dotted paths, whose readings are told block by block.
+    pub(super) has_members: bool,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
     pub(super) wants: Wanted,
@@ -155,10 +158,12 @@ impl ColumnPlan {
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
         let mut read = BTreeSet::new();
+        let mut has_members = false;
         let read_exprs = unnest.iter().chain(&within).chain(&filter);
-        read_exprs
-            .chain(outputs.iter().map(|output| &output.expr))
-            .for_each(|expr| collect_read(expr, &mut read));
+        for expr in read_exprs.chain(outputs.iter().map(|output| &output.expr)) {
+            collect_read(expr, &paths, &mut read);
+            has_members |= members::has_members(expr);
+        }
         let presence = (0..paths.len()).filter(|slot| !read.contains(slot)).collect();
         let in_any_order =
             paths.len() == 1 && !asks_of_arrays && wants != Wanted::Rows && times == TimesAsked::Nothing;
@@ -167,6 +172,7 @@ impl ColumnPlan {
             unnest: unnest.map(Unnest::Values),
             within,
             asks_of_arrays,
+            has_members,
             is_whole,
             best: Arc::default(),
             filter,
@@ -210,6 +216,15 @@ impl ColumnPlan {
     /// The same, to be changed.
     pub(super) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.filter.iter_mut().chain(self.outputs.iter_mut().map(|output| &mut output.expr))
+    }
+
+    /// The collections that are unnested, where they are the values of expressions, to be changed.
+    pub(super) fn collections_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let first = match &mut self.unnest {
+            Some(Unnest::Values(collection)) => Some(collection),
+            Some(Unnest::Elements(_)) | None => None,
+        };
+        first.into_iter().chain(&mut self.within)
     }
 
     /// The collection that is unnested, where it is the values of an expression.
@@ -276,7 +291,7 @@ pub(in crate::scan) fn spelled(name: &str) -> Box<str> {
 }
 
 /// The path of a slot's member, or of a member of that, and so on.
-fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Path> {
+pub(super) fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Path> {
     fn walk(expr: &Expr, names: &[Box<str>], path: &mut Vec<Box<str>>) -> Option<()> {
         match expr {
             Expr::Slot(slot) => path.push(spelled(names.get(*slot)?)),
@@ -297,7 +312,10 @@ fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Path>) {
     match path_of(expr, names) {
         Some(path) if !paths.contains(&path) => paths.push(path),
         Some(_) => {}
-        None => expr.children().into_iter().for_each(|child| collect(child, names, paths)),
+        None => {
+            collect_members(expr, names, paths);
+            expr.children().into_iter().for_each(|child| collect(child, names, paths));
+        }
     }
 }
 
@@ -340,18 +358,19 @@ pub(super) fn is_has(expr: &Expr) -> bool {
 }
 
 /// Adds the slots of which an expression asks more than whether something stands there.
-fn collect_read(expr: &Expr, read: &mut BTreeSet<usize>) {
+fn collect_read(expr: &Expr, paths: &[Path], read: &mut BTreeSet<usize>) {
     let is_place = |of: &Expr| match of {
         Expr::Slot(_) => true,
         Expr::Path(readings) => readings.iter().all(|reading| matches!(reading, Expr::Slot(_))),
         _ => false,
     };
+    read.extend(slots_of_members(expr, paths));
     match expr {
         Expr::IsNull(of, _) if is_place(of) => {}
         Expr::Call { arguments, .. } if is_has(expr) && arguments.iter().all(is_place) => {}
         Expr::Slot(slot) => drop(read.insert(*slot)),
         Expr::BuiltIn(computed) => read.extend(computed.slots()),
-        other => other.children().into_iter().for_each(|child| collect_read(child, read)),
+        other => other.children().into_iter().for_each(|child| collect_read(child, paths, read)),
     }
 }
 

@@ -174,8 +174,7 @@ impl<'e> TextOf<'e> {
 
     /// The same over texts that are spelled so.
     pub(super) fn over(&self, spelling: Spelling) -> Over<'_> {
-        let cut = if spelling == Spelling::Plain { self.cut() } else { None };
-        Over { text: self, spelling, cut }
+        Over { text: self, spelling, cut: self.cut() }
     }
 
     /// A part of the stored text, if it is one, and the bytes of a plain text tell it.
@@ -410,7 +409,7 @@ impl Writer<'_> {
                 told?;
             }
             Writer::Number(of, spelling) => {
-                if let Some(number) = of.tell(text, *spelling)? {
+                if let Some(number) = of.tell(text, spelling.of_one(text))? {
                     write_json(&Value::Number(Number::Decimal(number.into())), out);
                 }
             }
@@ -423,7 +422,7 @@ impl Writer<'_> {
 pub(super) struct Over<'m> {
     text: &'m TextOf<'m>,
     spelling: Spelling,
-    /// The same, where it is a part of a plain text.
+    /// The same of a plain text, where it is a part of it.
     cut: Option<Cut<'m>>,
 }
 
@@ -431,18 +430,18 @@ impl Over<'_> {
     /// What a stored text comes to, which has no quotes.
     #[inline]
     pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
-        match &self.cut {
-            Some(cut) => Ok(cut.part(stored).map(Cow::Borrowed)),
-            None => self.text.tell(stored, self.spelling),
+        match (&self.cut, self.spelling.of_one(stored)) {
+            (Some(cut), Spelling::Plain) => Ok(cut.part(stored).map(Cow::Borrowed)),
+            (_, spelling) => self.text.tell(stored, spelling),
         }
     }
 
     /// Appends what a stored text comes to. Something may have been appended where nothing is told.
     #[inline]
     fn append(&self, stored: &[u8], out: &mut Vec<u8>) -> Told<()> {
-        match &self.cut {
-            Some(cut) => Ok(cut.part(stored).map(|part| out.extend_from_slice(part))),
-            None => self.text.append(stored, self.spelling, out),
+        match (&self.cut, self.spelling.of_one(stored)) {
+            (Some(cut), Spelling::Plain) => Ok(cut.part(stored).map(|part| out.extend_from_slice(part))),
+            (_, spelling) => self.text.append(stored, spelling, out),
         }
     }
 }
@@ -533,7 +532,10 @@ impl Evaluator<'_> {
             }
             let told = match coded.dictionary.get(row) {
                 [] => None,
-                json => number.tell(unquoted(json)?, spelling).ok()?,
+                json => {
+                    let text = unquoted(json)?;
+                    number.tell(text, spelling.of_one(text)).ok()?
+                }
             };
             if let Some(value) = told {
                 rows.push(row);

@@ -20,6 +20,7 @@ mod in_pieces;
 mod join;
 mod made;
 mod mapped;
+mod members;
 mod of_array;
 mod of_block;
 mod of_numbers;
@@ -136,6 +137,8 @@ fn find(
     if plan.messages.is_some_and(|messages| messages.have_to_be_stored) {
         return Ok(Ok(None));
     }
+    let with_members = plan.has_members.then(|| evaluator.with_members(plan));
+    let plan = with_members.as_ref().unwrap_or(plan);
     let resolved = plan.asks_of_arrays.then(|| evaluator.resolved(plan));
     let plan = resolved.as_ref().unwrap_or(plan);
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);

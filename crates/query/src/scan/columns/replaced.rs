@@ -6,7 +6,7 @@ use super::evaluate::Evaluator;
 use super::join::Part;
 use super::mapped::{CHECKED_ENTRIES, TEXT_BYTES_MAX};
 use crate::column_block::{Coded, PathColumn};
-use crate::dictionary::is_plain;
+use crate::dictionary::has_escapes;
 use crate::expr::Expr;
 use memchr::memmem::Finder;
 use std::sync::Arc;
@@ -20,13 +20,15 @@ enum Finders<'p> {
 }
 
 impl<'p> Finders<'p> {
-    /// None where a part has characters that may be spelled in several ways.
+    /// None where a part has escapes.
     fn of(part: &'p Part<'_>) -> Option<Finders<'p>> {
         let coded = match part {
-            Part::Constant(text) => return is_plain(text).then(|| Finders::One(Box::new(Finder::new(text)))),
+            Part::Constant(text) => {
+                return (!has_escapes(text)).then(|| Finders::One(Box::new(Finder::new(text))));
+            }
             Part::Column(coded) => *coded,
         };
-        if !coded.dictionary.is_plain() {
+        if coded.dictionary.has_escapes() {
             return None;
         }
         if coded.codes().is_none() {
@@ -74,7 +76,7 @@ impl Evaluator<'_> {
                 let is_told = match finder {
                     // An empty part is nowhere.
                     Some(finder) if !part.is_empty() => {
-                        replace(text, finder, with, TEXT_BYTES_MAX, spelling, bytes).is_ok()
+                        replace(text, finder, with, TEXT_BYTES_MAX, spelling.of_one(text), bytes).is_ok()
                     }
                     _ => {
                         bytes.extend_from_slice(text);

@@ -85,6 +85,7 @@ fn read(text: &[u8]) -> Told<Read> {
         [b'-' | b'0'..=b'9', ..] if text.len() <= DIGITS_MAX => {}
         // Whatever else is printed in ASCII begins no number; what is no more than space is cut off before.
         [b'!'..=b'~', ..] if !matches!(text, [b'-' | b'0'..=b'9' | b'\\', ..]) => return Ok(None),
+        _ if has_other_than_numbers(text) => return Ok(None),
         _ => return Err(Untold),
     }
     let (whole, fraction) = match digits.iter().position(|byte| *byte == b'.') {
@@ -107,6 +108,13 @@ fn read(text: &[u8]) -> Told<Read> {
     let mantissa = if digits.len() < text.len() { -mantissa } else { mantissa };
     let scale = u8::try_from(fraction.map_or(0, <[u8]>::len)).map_err(|_| Untold)?;
     Ok(Some((mantissa, scale)))
+}
+
+/// Whether a character that no number has stands before any escape: what is no more than space is cut off a text, and nothing else.
+fn has_other_than_numbers(text: &[u8]) -> bool {
+    let plain = text.iter().take_while(|byte| **byte != b'\\');
+    let mut shown = plain.filter(|byte| matches!(byte, b'!'..=b'~'));
+    shown.any(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
 /// What digits come to, with a point among them or without, where they are spelled as numbers are.

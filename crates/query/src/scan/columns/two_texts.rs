@@ -3,18 +3,91 @@
 use super::evaluate::{Evaluator, Mask};
 use super::texts::unescaped;
 use crate::ast::Comparison;
-use crate::column_block::Coded;
+use crate::column_block::{Coded, PathColumn};
 use crate::error::ExecError;
 use crate::expr::Expr;
 use foldhash::fast::RandomState;
-use memchr::memmem;
+use memchr::memmem::Finder;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
+/// After so many rows it is asked whether to go on.
+const CHECKED_ROWS: usize = 1024;
+
 /// What is asked of a text and another one.
-type Holds = fn(&[u8], &[u8]) -> bool;
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Starts,
+    Ends,
+    Contains,
+}
+
+impl Asked {
+    fn holds(self, text: &[u8], part: &Finder<'_>) -> bool {
+        match self {
+            Asked::Starts => text.starts_with(part.needle()),
+            Asked::Ends => text.ends_with(part.needle()),
+            Asked::Contains => part.find(text).is_some(),
+        }
+    }
+}
+
+/// The texts of one side of a condition, as they are compared.
+struct Side {
+    column: Arc<PathColumn>,
+    /// Whether letters are compared in one case: of texts of plain ASCII alone that is told by their bytes.
+    in_one_case: bool,
+}
+
+impl Side {
+    fn coded(&self) -> Option<&Coded> {
+        self.column.texts()
+    }
+
+    /// A text, if its bytes tell how it compares.
+    fn text<'t>(&self, json: &'t [u8]) -> Option<Cow<'t, [u8]>> {
+        let text = unescaped(json)?;
+        match self.in_one_case {
+            false => Some(Cow::Borrowed(text)),
+            true => text.is_ascii().then(|| Cow::Owned(text.to_ascii_lowercase())),
+        }
+    }
+}
+
+/// What finds the texts of a column in others, each for all rows that share it.
+struct Finders<'c> {
+    coded: &'c Coded,
+    of_entries: Vec<Option<Finder<'c>>>,
+}
+
+impl<'c> Finders<'c> {
+    fn of(side: &'c Side) -> Option<Finders<'c>> {
+        let coded = side.coded()?;
+        let entries = if coded.codes().is_some() { 0..coded.dictionary.len() as u32 } else { 0..0 };
+        let of_entries = entries.map(|entry| Finders::one(side, coded.dictionary.get(entry)));
+        Some(Finders { coded, of_entries: of_entries.collect() })
+    }
+
+    fn one(side: &Side, json: &'c [u8]) -> Option<Finder<'c>> {
+        Some(match side.text(json)? {
+            Cow::Borrowed(text) => Finder::new(text),
+            Cow::Owned(text) => Finder::new(&text).into_owned(),
+        })
+    }
+
+    /// Calls with what finds the text of a row; none where its bytes do not tell that.
+    fn with<T>(&self, side: &Side, row: usize, act: impl FnOnce(&Finder<'_>) -> T) -> Option<T> {
+        let code = self.coded.code(row);
+        match self.of_entries.is_empty() {
+            false => self.of_entries.get(code as usize)?.as_ref().map(act),
+            true => Some(act(&Finders::one(side, self.coded.dictionary.get(code))?)),
+        }
+    }
+}
 
 impl Evaluator<'_> {
     /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
@@ -64,19 +137,25 @@ impl Evaluator<'_> {
         expr: &Expr,
         within: Option<&Mask>,
     ) -> Result<Option<Mask>, ExecError> {
-        let Some((left, right, holds)) = self.sides(expr) else { return Ok(None) };
+        let Some((left, right, asked)) = self.sides(expr, within) else { return Ok(None) };
+        let (Some(texts), Some(parts)) = (left.coded(), Finders::of(&right)) else { return Ok(None) };
         let mut mask = vec![false; self.rows()];
         let mut open = Vec::new();
         for (row, mask) in mask.iter_mut().enumerate() {
             if within.is_some_and(|within| within.get(row) != Some(&true)) {
                 continue;
             }
-            let texts = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
-            match texts.map(unescaped) {
-                [Some(text), Some(part)] => *mask = holds(text, part),
+            if row.is_multiple_of(CHECKED_ROWS) {
+                self.check()?;
+            }
+            let json = [texts, parts.coded].map(|coded| coded.dictionary.get(coded.code(row)));
+            let text = left.text(json[0]);
+            let told = text.and_then(|text| parts.with(&right, row, |part| asked.holds(&text, part)));
+            match told {
+                Some(told) => *mask = told,
                 // Nothing is told of what is missing.
-                _ if texts.iter().any(|text| text.is_empty()) => {}
-                _ => open.push(row as u32),
+                None if json.iter().any(|text| text.is_empty()) => {}
+                None => open.push(row as u32),
             }
         }
         self.each(expr, open, |row, value| {
@@ -87,17 +166,29 @@ impl Evaluator<'_> {
         Ok(Some(mask))
     }
 
-    /// The columns of two texts, and what is asked of them.
-    fn sides(&self, expr: &Expr) -> Option<(&Coded, &Coded, Holds)> {
-        let Expr::Call { function, arguments, ci: false } = expr else { return None };
+    /// The columns of two texts, which functions may make of others, and what is asked of them.
+    fn sides(&self, expr: &Expr, within: Option<&Mask>) -> Option<(Side, Side, Asked)> {
+        let Expr::Call { function, arguments, ci } = expr else { return None };
         let [left, right] = arguments.as_slice() else { return None };
-        let holds: Holds = match function.name {
-            "StartsWith" => |text, part| text.starts_with(part),
-            "EndsWith" => |text, part| text.ends_with(part),
-            "Contains" => |text, part| memmem::find(text, part).is_some(),
+        let asked = match function.name {
+            "StartsWith" => Asked::Starts,
+            "EndsWith" => Asked::Ends,
+            "Contains" => Asked::Contains,
             _ => return None,
         };
-        let (left, right) = (self.as_column(left)??, self.as_column(right)??);
-        Some((left.texts()?, right.texts()?, holds))
+        // What depends on one path is asked of its entries.
+        if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
+            return None;
+        }
+        let rows = within.map_or(self.rows(), |within| within.iter().filter(|row| **row).count());
+        let side = |of: &Expr| {
+            let column = match self.as_column(of) {
+                Some(column) => column?.clone(),
+                None if self.are_many(rows) && !matches!(of, Expr::Constant(_)) => self.computed(of)?,
+                None => return None,
+            };
+            column.texts().is_some().then_some(Side { column, in_one_case: *ci })
+        };
+        Some((side(left)?, side(right)?, asked))
     }
 }

@@ -4,7 +4,6 @@ use super::state::{States, grow_states};
 use crate::allocated::vec_bytes;
 use crate::chunk::Order;
 use crate::value::{self, Kind, Number, Value, WHOLE_POWERS, compare_few};
-use rust_decimal::Decimal;
 use std::cmp::Ordering;
 
 /// A value that may be the best. Numbers of a significand and a scale are held without an allocation.
@@ -40,10 +39,8 @@ enum Best {
     Nothing,
     /// A number as a column has it, and with how many digits behind the point it is spelled.
     Number { mantissa: i64, scale: u8, digits: u8 },
-    /// A number of more digits, as it is computed.
-    Decimal(Decimal),
-    /// The place of another value.
-    Other { place: u32 },
+    /// The place of another value, and a binary number near to it; not a number where it is none, or that is not told.
+    Other { place: u32, estimate: f64 },
 }
 
 /// The values of all groups.
@@ -79,8 +76,7 @@ impl Bests {
                 let power = WHOLE_POWERS.get(usize::from(scale.saturating_sub(digits)));
                 Held::Few(mantissa / power.copied().unwrap_or(1), digits.into())
             }
-            Best::Decimal(decimal) => Held::Value(Value::Number(Number::Decimal(decimal))),
-            Best::Other { place } => {
+            Best::Other { place, .. } => {
                 Held::Value(self.others.get(place as usize).map_or(Value::Undefined, Value::reborrow))
             }
         };
@@ -95,7 +91,7 @@ impl Bests {
             Best::Number { mantissa, scale, .. } => {
                 Some(compare_few((*mantissa, (*scale).into()), (number, of.into())))
             }
-            Best::Nothing | Best::Decimal(_) | Best::Other { .. } => None,
+            Best::Nothing | Best::Other { .. } => None,
         }
     }
 
@@ -106,8 +102,7 @@ impl Bests {
         match self.best.get(group as usize) {
             None | Some(Best::Nothing) => f64::NEG_INFINITY,
             Some(Best::Number { mantissa, scale, .. }) => value::estimate(*mantissa, (*scale).into()),
-            Some(Best::Decimal(decimal)) => value::estimate_of(*decimal),
-            Some(Best::Other { .. }) => f64::NAN,
+            Some(Best::Other { estimate, .. }) => *estimate,
         }
     }
 
@@ -125,18 +120,18 @@ impl Bests {
                 self.set_number(group, significand, scale, scale, order);
                 return 0;
             }
-            Held::Value(Value::Number(Number::Decimal(decimal))) => {
-                self.set_best(group, Best::Decimal(decimal), order);
-                return 0;
-            }
             Held::Value(value) => value.into_static(),
+        };
+        let estimate = match &value {
+            Value::Number(Number::Decimal(decimal)) => value::estimate_of(*decimal),
+            _ => f64::NAN,
         };
         let before = vec_bytes(&self.others);
         self.other_bytes += value.weight();
         // A value takes the place of the one before.
         let own = match self.best.get(group as usize) {
-            Some(Best::Other { place }) => Some(*place),
-            None | Some(Best::Nothing | Best::Number { .. } | Best::Decimal(_)) => None,
+            Some(Best::Other { place, .. }) => Some(*place),
+            None | Some(Best::Nothing | Best::Number { .. }) => None,
         };
         let place = own.or_else(|| self.free.pop()).unwrap_or(self.others.len() as u32);
         match self.others.get_mut(place as usize) {
@@ -146,7 +141,7 @@ impl Bests {
             }
             None => self.others.push(value),
         }
-        self.put(group, Best::Other { place }, order);
+        self.put(group, Best::Other { place, estimate }, order);
         let grown = self.other_bytes.saturating_sub(self.told_bytes);
         self.told_bytes += grown;
         vec_bytes(&self.others) - before + grown
@@ -155,14 +150,10 @@ impl Bests {
     /// Takes the value of a group out, if it has one.
     pub(super) fn take(&mut self, group: u32) -> Option<(Held<'static>, Order)> {
         let (held, order) = match self.best.get(group as usize)? {
-            Best::Other { place } => {
+            Best::Other { place, .. } => {
                 let other = self.others.get_mut(*place as usize)?;
                 let value = std::mem::replace(other, Value::Undefined);
                 self.other_bytes = self.other_bytes.saturating_sub(value.weight());
-                (Held::Value(value), self.orders.get(group as usize).copied()?)
-            }
-            Best::Decimal(decimal) => {
-                let value = Value::Number(Number::Decimal(*decimal));
                 (Held::Value(value), self.orders.get(group as usize).copied()?)
             }
             Best::Nothing | Best::Number { .. } => match self.get(group)? {
@@ -175,7 +166,7 @@ impl Bests {
     }
 
     fn set_best(&mut self, group: u32, value: Best, order: Order) {
-        if let Some(Best::Other { place }) = self.put(group, value, order) {
+        if let Some(Best::Other { place, .. }) = self.put(group, value, order) {
             self.set_free(place);
         }
     }

@@ -246,22 +246,12 @@ impl<const LEAST: bool> Extremes<LEAST> {
 
     /// Takes in computed numbers of many groups, of each of which a chunk has few: those are made that may be better than the best of their group, by their estimates.
     fn take_decimals_of_many(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
-        let known = |best: &Bests, group: u32| match best.estimate(group) {
-            known if LEAST && known > f64::NEG_INFINITY => -known,
-            known => known,
-        };
-        // What groups have is fetched for all rows before it is asked for, so that the processor does not wait for one after another.
-        let known_before: Vec<f64> = decimals.rows().map(|row| known(&self.best, groups.of(row))).collect();
-        let rows = decimals.rows().zip(Self::estimates(decimals)).zip(known_before).enumerate();
-        let is_worse = |estimate: f64, known: f64| estimate < known - known.abs() * ESTIMATE_ERROR;
         let mut grown = 0;
-        for (place, ((row, estimate), before)) in rows {
-            if is_worse(estimate, before) {
-                continue;
-            }
+        for (place, (row, estimate)) in decimals.rows().zip(Self::estimates(decimals)).enumerate() {
             let group = groups.of(row);
-            let known = known(&self.best, group);
-            if is_worse(estimate, known) {
+            let known = self.best.estimate(group);
+            let known = if LEAST && known > f64::NEG_INFINITY { -known } else { known };
+            if estimate < known - known.abs() * ESTIMATE_ERROR {
                 continue;
             }
             let Some(decimal) = decimals.values.decimal(place) else { continue };

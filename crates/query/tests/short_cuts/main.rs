@@ -9,6 +9,7 @@ mod digits;
 mod directed;
 mod first_groups;
 mod groups;
+mod members;
 #[path = "../memory/mod.rs"]
 mod memory;
 mod parts;

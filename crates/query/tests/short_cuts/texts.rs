@@ -203,6 +203,9 @@ fn texts_of_two_columns_are_told_from_their_bytes() {
             format!("select count(*) from stream where {function}(uri, name) ci and few <> 'b1'"),
             format!("select count(*) from stream where few = 'b1' and {function}(uri, name)"),
             format!("select count(*) from stream group by {function}(uri, name), {function}(name, few)"),
+            format!("select count(*) from stream where {function}(uri, ToUpper(name)) ci"),
+            format!("select count(*) from stream where {function}(uri, ToLower(few))"),
+            format!("select count(*) from stream where {function}(Concat(uri, few), few) ci"),
         ] {
             agree(&memory, &query);
         }

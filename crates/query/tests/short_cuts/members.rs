@@ -15,9 +15,11 @@ fn headers() -> Memory {
             _ => format!(r#"{{"c-d":null,"e f":"{n}"}}"#),
         };
         let document = match n {
-            200.. if n % 3 == 0 => format!(r#"{{"n":{n},"a.b":{{"c-d":"own {}","e f":[{n}]}}}}"#, n % 4),
+            200.. if n.is_multiple_of(3) => {
+                format!(r#"{{"n":{n},"a.b":{{"c-d":"own {}","e f":[{n}]}}}}"#, n % 4)
+            }
             200.. if n % 3 == 1 => format!(r#"{{"n":{n},"a":{{"b":{nested}}},"a.b":{{"c-d":"other"}}}}"#),
-            _ if n % 11 == 0 => format!(r#"{{"n":{n}}}"#),
+            _ if n.is_multiple_of(11) => format!(r#"{{"n":{n}}}"#),
             _ => format!(r#"{{"n":{n},"a":{{"b":{nested}}}}}"#),
         };
         Event { instant: n, arrival: n, document }

@@ -130,17 +130,8 @@ fn find(
     evaluator: &mut Evaluator<'_>,
     part: &Part,
 ) -> Told<Option<Found>> {
-    let block = evaluator.block.stored();
-    let are_stored = |(template, message)| block.is_some_and(|block| block.comes_with(template, message));
-    let stored = plan.message_paths().is_some_and(are_stored).then(|| plan.with_stored_messages());
-    let plan = stored.as_ref().unwrap_or(plan);
-    if plan.messages.is_some_and(|messages| messages.have_to_be_stored) {
-        return Ok(Ok(None));
-    }
-    let with_members = plan.has_members.then(|| evaluator.with_members(plan));
-    let plan = with_members.as_ref().unwrap_or(plan);
-    let resolved = plan.asks_of_arrays.then(|| evaluator.resolved(plan));
-    let plan = resolved.as_ref().unwrap_or(plan);
+    let Some(plan) = in_block(plan, evaluator) else { return Ok(Ok(None)) };
+    let plan = &*plan;
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
     // What is asked of rows is read once it is known which they are; of the elements of collections it is taken from their events.
     let unnested = plan
@@ -215,6 +206,27 @@ fn find(
         plan.best.add(beginning, first_values);
     }
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, elements, hits })))
+}
+
+/// The plan as a block answers it, by the messages, the readings of paths and the arrays that it has columns of; none where messages have to be stored
+/// and are not.
+fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Option<Cow<'p, ColumnPlan>> {
+    let block = evaluator.block.stored();
+    let are_stored = |(template, message)| block.is_some_and(|block| block.comes_with(template, message));
+    let mut plan = Cow::Borrowed(plan);
+    if plan.message_paths().is_some_and(are_stored) {
+        plan = Cow::Owned(plan.with_stored_messages());
+    }
+    if plan.messages.is_some_and(|messages| messages.have_to_be_stored) {
+        return None;
+    }
+    if plan.has_members {
+        plan = Cow::Owned(evaluator.with_members(&plan));
+    }
+    if plan.asks_of_arrays {
+        plan = Cow::Owned(evaluator.resolved(&plan));
+    }
+    Some(plan)
 }
 
 /// How many rows pass.

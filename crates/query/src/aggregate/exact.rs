@@ -257,14 +257,14 @@ fn quotient(dividend: &Long, divisor: &Long) -> Option<Long> {
 
 /// The mean of so many numbers: all of its digits where it ends, else [`DIGITS`] of them. None where that takes longer numbers to tell.
 fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
-    let (of, count, dividend) = (count, u128::from(count), sum.unsigned_abs());
+    let (divisor, count, dividend) = (count, u128::from(count), sum.unsigned_abs());
     let (mut digits, mut rest) = (dividend.checked_div(count)?, dividend.checked_rem(count)?);
     let signed = |digits: u128, scale: u32| {
         let digits = i128::try_from(digits).ok()?;
         Some(Number::of_significand(if sum < 0 { -digits } else { digits }, scale))
     };
     // What is left is less than the count.
-    if ends(of, rest as u64) {
+    if ends(divisor, rest as u64) {
         let (digits, scale) = all_digits(count, (digits, rest), scale)?;
         return signed(digits, scale);
     }

@@ -140,7 +140,7 @@ impl Number<'_> {
         }
     }
 
-    /// A significand divided by so many tens, in the spelling of computed numbers.
+    /// A significand divided by so many tens, in the spelling of computed numbers: the needless zeros of a decimal go when it is written.
     pub(crate) fn of_significand(significand: i128, places: u32) -> Number<'static> {
         match Decimal::try_from_i128_with_scale(significand, places) {
             Ok(decimal) => Number::Decimal(decimal),

@@ -19,6 +19,9 @@ fn headers() -> Memory {
                 format!(r#"{{"n":{n},"a.b":{{"c-d":"own {}","e f":[{n}]}}}}"#, n % 4)
             }
             200.. if n % 3 == 1 => format!(r#"{{"n":{n},"a":{{"b":{nested}}},"a.b":{{"c-d":"other"}}}}"#),
+            _ if n.is_multiple_of(13) => {
+                format!(r#"{{"n":{n},"a":{{"b":{{"c-d":1,"c\u002dd":"{n}"}},"b":{nested}}}}}"#)
+            }
             _ if n.is_multiple_of(11) => format!(r#"{{"n":{n}}}"#),
             _ => format!(r#"{{"n":{n},"a":{{"b":{nested}}}}}"#),
         };
@@ -44,8 +47,19 @@ fn members_of_dotted_paths_are_those_of_the_reading_that_has_a_value() {
         "select n from stream where a.b['e f'][?] = 'x'",
         "select sum(a.b['in']['g-h']), max(a.b.in['g-h']) from stream group by Substring(a.b['c-d'], 0, 3)",
         "select a.b['c-d'] as of, n from stream order by of desc, n limit 20",
+        "select a.b, a.b['c-d'] from stream where a.b is not null or Has(a.b['e f'])",
         "select n from stream where Some(a.b['e f'], |x| x = a.b['c-d'])",
     ] {
         agree(&memory, text);
     }
+}
+
+#[test]
+fn members_of_paths_of_many_readings_and_of_many_members_are_those_of_events() {
+    let memory = headers();
+    let deep = |key: u32| format!("a.b.k{key}{}{}", ".c".repeat(40), "['c-d']".repeat(60));
+    let columns: Vec<String> = (0..8).map(|key| format!("{} as x{key}", deep(key))).collect();
+    agree(&memory, &format!("select n, a.b['c-d'], {} from stream", columns.join(", ")));
+    let keys: Vec<String> = (0..600).map(|key| format!("a.b['c-d']['{key} x'] as x{key}")).collect();
+    agree(&memory, &format!("select n, {}, a.b['in']['g-h'] from stream", keys.join(", ")));
 }

@@ -312,10 +312,10 @@ fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Path>) {
     match path_of(expr, names) {
         Some(path) if !paths.contains(&path) => paths.push(path),
         Some(_) => {}
-        None => {
-            collect_members(expr, names, paths);
-            expr.children().into_iter().for_each(|child| collect(child, names, paths));
-        }
+        None => match collect_members(expr, names, paths) {
+            Some(readings) => readings.iter().for_each(|reading| collect(reading, names, paths)),
+            None => expr.children().into_iter().for_each(|child| collect(child, names, paths)),
+        },
     }
 }
 
@@ -364,7 +364,11 @@ fn collect_read(expr: &Expr, paths: &[Path], read: &mut BTreeSet<usize>) {
         Expr::Path(readings) => readings.iter().all(|reading| matches!(reading, Expr::Slot(_))),
         _ => false,
     };
-    read.extend(slots_of_members(expr, paths));
+    if let Some((readings, slots)) = slots_of_members(expr, paths) {
+        read.extend(slots);
+        readings.iter().for_each(|reading| collect_read(reading, paths, read));
+        return;
+    }
     match expr {
         Expr::IsNull(of, _) if is_place(of) => {}
         Expr::Call { arguments, .. } if is_has(expr) && arguments.iter().all(is_place) => {}

@@ -1,4 +1,4 @@
-//! Conditions on the texts of two columns, told from their bytes.
+//! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
 use super::evaluate::{Evaluator, Mask};
 use super::texts::unescaped;
@@ -7,7 +7,7 @@ use crate::column_block::{Coded, PathColumn};
 use crate::error::ExecError;
 use crate::expr::Expr;
 use foldhash::fast::RandomState;
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,11 +27,11 @@ enum Asked {
 }
 
 impl Asked {
-    fn holds(self, text: &[u8], part: &Finder<'_>) -> bool {
+    fn holds(self, text: &[u8], part: &[u8]) -> bool {
         match self {
-            Asked::Starts => text.starts_with(part.needle()),
-            Asked::Ends => text.ends_with(part.needle()),
-            Asked::Contains => part.find(text).is_some(),
+            Asked::Starts => text.starts_with(part),
+            Asked::Ends => text.ends_with(part),
+            Asked::Contains => memmem::find(text, part).is_some(),
         }
     }
 }
@@ -58,34 +58,42 @@ impl Side {
     }
 }
 
-/// What finds the texts of a column in others, each for all rows that share it.
-struct Finders<'c> {
+/// The texts that are looked for in others.
+struct Parts<'c> {
+    side: &'c Side,
     coded: &'c Coded,
-    of_entries: Vec<Option<Finder<'c>>>,
+    asked: Asked,
+    /// What finds each entry, where enough rows share them that making it is paid for. None for an entry whose bytes do not tell how it compares.
+    finders: Vec<Option<Finder<'c>>>,
 }
 
-impl<'c> Finders<'c> {
-    fn of(side: &'c Side) -> Option<Finders<'c>> {
+impl<'c> Parts<'c> {
+    /// Those of a column of texts, of which so many rows are asked.
+    fn of(side: &'c Side, asked: Asked, rows: usize) -> Option<Parts<'c>> {
         let coded = side.coded()?;
-        let entries = if coded.codes().is_some() { 0..coded.dictionary.len() as u32 } else { 0..0 };
-        let of_entries = entries.map(|entry| Finders::one(side, coded.dictionary.get(entry)));
-        Some(Finders { coded, of_entries: of_entries.collect() })
+        let entries = coded.dictionary.len();
+        let are_shared = coded.codes().is_some() && entries * LOOKED_UP_SHARE <= rows;
+        let of_entries = 0..if asked == Asked::Contains && are_shared { entries as u32 } else { 0 };
+        let finders = of_entries.map(|entry| {
+            Some(match side.text(coded.dictionary.get(entry))? {
+                Cow::Borrowed(text) => Finder::new(text),
+                Cow::Owned(text) => Finder::new(&text).into_owned(),
+            })
+        });
+        Some(Parts { side, coded, asked, finders: finders.collect() })
     }
 
-    fn one(side: &Side, json: &'c [u8]) -> Option<Finder<'c>> {
-        Some(match side.text(json)? {
-            Cow::Borrowed(text) => Finder::new(text),
-            Cow::Owned(text) => Finder::new(&text).into_owned(),
-        })
+    fn json(&self, row: usize) -> &'c [u8] {
+        self.coded.dictionary.get(self.coded.code(row))
     }
 
-    /// Calls with what finds the text of a row; none where its bytes do not tell that.
-    fn with<T>(&self, side: &Side, row: usize, act: impl FnOnce(&Finder<'_>) -> T) -> Option<T> {
-        let code = self.coded.code(row);
-        match self.of_entries.is_empty() {
-            false => self.of_entries.get(code as usize)?.as_ref().map(act),
-            true => Some(act(&Finders::one(side, self.coded.dictionary.get(code))?)),
+    /// Whether it holds of a text and the one of this row; none where its bytes do not tell that.
+    fn hold(&self, text: &[u8], row: usize) -> Option<bool> {
+        if let Some(finder) = self.finders.get(self.coded.code(row) as usize) {
+            return Some(finder.as_ref()?.find(text).is_some());
         }
+        let part = self.side.text(self.json(row))?;
+        Some(self.asked.holds(text, &part))
     }
 }
 
@@ -130,31 +138,32 @@ impl Evaluator<'_> {
         Some(left.zip(right).map(passes).collect())
     }
 
-    /// Of each row whether the text of one column begins or ends with that of another, or has it anywhere; none where something else is asked. Rows that are not `within`
+    /// Of each row whether one text begins or ends with another, or has it anywhere; none where something else is asked. Rows that are not `within`
     /// need not be told.
     pub(super) fn test_two_texts(
         &self,
         expr: &Expr,
         within: Option<&Mask>,
     ) -> Result<Option<Mask>, ExecError> {
-        let Some((left, right, asked)) = self.sides(expr, within) else { return Ok(None) };
-        let (Some(texts), Some(parts)) = (left.coded(), Finders::of(&right)) else { return Ok(None) };
+        let rows = within.map_or(self.rows(), |within| within.iter().filter(|row| **row).count());
+        let Some((left, right, asked)) = self.sides(expr, rows) else { return Ok(None) };
+        let (Some(texts), Some(parts)) = (left.coded(), Parts::of(&right, asked, rows)) else {
+            return Ok(None);
+        };
         let mut mask = vec![false; self.rows()];
         let mut open = Vec::new();
         for (row, mask) in mask.iter_mut().enumerate() {
-            if within.is_some_and(|within| within.get(row) != Some(&true)) {
-                continue;
-            }
             if row.is_multiple_of(CHECKED_ROWS) {
                 self.check()?;
             }
-            let json = [texts, parts.coded].map(|coded| coded.dictionary.get(coded.code(row)));
-            let text = left.text(json[0]);
-            let told = text.and_then(|text| parts.with(&right, row, |part| asked.holds(&text, part)));
-            match told {
-                Some(told) => *mask = told,
+            if within.is_some_and(|within| within.get(row) != Some(&true)) {
+                continue;
+            }
+            let json = texts.dictionary.get(texts.code(row));
+            match left.text(json).and_then(|text| parts.hold(&text, row)) {
+                Some(holds) => *mask = holds,
                 // Nothing is told of what is missing.
-                None if json.iter().any(|text| text.is_empty()) => {}
+                None if json.is_empty() || parts.json(row).is_empty() => {}
                 None => open.push(row as u32),
             }
         }
@@ -166,8 +175,8 @@ impl Evaluator<'_> {
         Ok(Some(mask))
     }
 
-    /// The columns of two texts, which functions may make of others, and what is asked of them.
-    fn sides(&self, expr: &Expr, within: Option<&Mask>) -> Option<(Side, Side, Asked)> {
+    /// The columns of two texts, which functions may make of others, and what is asked of them, where so many rows are asked.
+    fn sides(&self, expr: &Expr, rows: usize) -> Option<(Side, Side, Asked)> {
         let Expr::Call { function, arguments, ci } = expr else { return None };
         let [left, right] = arguments.as_slice() else { return None };
         let asked = match function.name {
@@ -180,7 +189,6 @@ impl Evaluator<'_> {
         if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
             return None;
         }
-        let rows = within.map_or(self.rows(), |within| within.iter().filter(|row| **row).count());
         let side = |of: &Expr| {
             let column = match self.as_column(of) {
                 Some(column) => column?.clone(),

@@ -1,7 +1,7 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
 use super::best::{Beginning, Best};
-use super::members::{self, collect_members, slots_of_members};
+use super::members::{self, collect_members, path_of, slots_of_members, spelled};
 use super::of_array::asks_of_arrays;
 use super::standing::TimesAsked;
 use crate::chunk::Form;
@@ -12,7 +12,6 @@ use crate::places::Places;
 use crate::plan::{Aggregate, Events, Key, Output as PlanOutput, Plan};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tamias_json::write_json_string;
 
 /// What a plan asks of columns.
 #[derive(Clone)]
@@ -280,32 +279,6 @@ fn reads_more_than_messages(expr: &Expr) -> bool {
         Expr::BuiltIn(Computed::Data | Computed::Properties) => true,
         other => other.children().into_iter().any(reads_more_than_messages),
     }
-}
-
-/// A key as documents spell it, without quotes.
-pub(in crate::scan) fn spelled(name: &str) -> Box<str> {
-    let mut text = Vec::new();
-    write_json_string(name, &mut text);
-    let text = text.get(1..text.len() - 1).unwrap_or_default();
-    String::from_utf8_lossy(text).into()
-}
-
-/// The path of a slot's member, or of a member of that, and so on.
-pub(super) fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Path> {
-    fn walk(expr: &Expr, names: &[Box<str>], path: &mut Vec<Box<str>>) -> Option<()> {
-        match expr {
-            Expr::Slot(slot) => path.push(spelled(names.get(*slot)?)),
-            Expr::Member(of, name) => {
-                walk(of, names, path)?;
-                path.push(spelled(name));
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-    let mut path = Vec::new();
-    walk(expr, names, &mut path)?;
-    Some(path.into())
 }
 
 fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Path>) {

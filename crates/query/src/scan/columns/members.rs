@@ -1,13 +1,37 @@
-//! Members of dotted paths, as in `a.b['c-d']`: of the readings of `a.b` most blocks have one, and there the member is a path like others.
+//! The paths that expressions ask for, and those of members of dotted ones, as in `a.b['c-d']`.
 
-use super::compile::{ColumnPlan, path_of, spelled};
-use super::evaluate::Evaluator;
 use crate::column_block::Path;
 use crate::expr::Expr;
-use tamias_shred::AtArrays;
+use tamias_json::write_json_string;
+
+/// A key as documents spell it, without quotes.
+pub(in crate::scan) fn spelled(name: &str) -> Box<str> {
+    let mut text = Vec::new();
+    write_json_string(name, &mut text);
+    let text = text.get(1..text.len() - 1).unwrap_or_default();
+    String::from_utf8_lossy(text).into()
+}
+
+/// The path of a slot's member, or of a member of that, and so on.
+pub(super) fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Path> {
+    fn walk(expr: &Expr, names: &[Box<str>], path: &mut Vec<Box<str>>) -> Option<()> {
+        match expr {
+            Expr::Slot(slot) => path.push(spelled(names.get(*slot)?)),
+            Expr::Member(of, name) => {
+                walk(of, names, path)?;
+                path.push(spelled(name));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+    let mut path = Vec::new();
+    walk(expr, names, &mut path)?;
+    Some(path.into())
+}
 
 /// The readings of a dotted path, and the keys that lead on from its value, at least one.
-fn beneath(expr: &Expr) -> Option<(&[Expr], Vec<&str>)> {
+pub(super) fn beneath(expr: &Expr) -> Option<(&[Expr], Vec<&str>)> {
     let Expr::Member(of, name) = expr else { return None };
     match &**of {
         Expr::Path(readings) => Some((readings, vec![name])),
@@ -21,7 +45,7 @@ fn beneath(expr: &Expr) -> Option<(&[Expr], Vec<&str>)> {
 
 /// A member of a path that has more readings is not looked for in columns, and no more paths than these are looked for: preparing a query is to take
 /// little time, however long it is.
-const READINGS_MAX: usize = 8;
+pub(super) const READINGS_MAX: usize = 8;
 const PATHS_MAX: usize = 512;
 
 /// The path that a reading of a path and keys that lead on from there come to.
@@ -57,7 +81,7 @@ pub(super) fn slots_of_members<'e>(expr: &'e Expr, paths: &[Path]) -> Option<(&'
 }
 
 /// The slot of a member, where this reading counts.
-fn slot_of(reading: &Expr, keys: &[&str], paths: &[Path]) -> Option<usize> {
+pub(super) fn slot_of(reading: &Expr, keys: &[&str], paths: &[Path]) -> Option<usize> {
     let Expr::Slot(slot) = reading else { return None };
     let path = extended(paths.get(*slot)?, keys);
     paths.iter().position(|known| *known == path)
@@ -66,42 +90,6 @@ fn slot_of(reading: &Expr, keys: &[&str], paths: &[Path]) -> Option<usize> {
 /// Whether an expression asks for a member of a dotted path.
 pub(super) fn has_members(expr: &Expr) -> bool {
     beneath(expr).is_some() || expr.children().into_iter().any(has_members)
-}
-
-impl Evaluator<'_> {
-    /// The plan with slots in place of members of dotted paths of which this block has one reading, or none.
-    pub(super) fn with_members(&self, plan: &ColumnPlan) -> ColumnPlan {
-        let mut plan = plan.clone();
-        plan.exprs_mut().for_each(|expr| self.take_members(expr));
-        plan.collections_mut().for_each(|expr| self.take_members(expr));
-        plan
-    }
-
-    fn take_members(&self, expr: &mut Expr) {
-        match beneath(expr).map(|(readings, keys)| self.member(readings, &keys)) {
-            Some(Some(slot)) => *expr = Expr::Slot(slot),
-            // What it is a member of has no other readings.
-            Some(None) => {}
-            None => expr.children_mut().into_iter().for_each(|child| self.take_members(child)),
-        }
-    }
-
-    /// The slot of a member, where there is no doubt which reading of its path counts.
-    fn member(&self, readings: &[Expr], keys: &[&str]) -> Option<usize> {
-        if readings.len() > READINGS_MAX {
-            return None;
-        }
-        let mut there = readings.iter().filter(|reading| !self.is_nowhere(reading));
-        let only = there.next().or(readings.first())?;
-        if there.next().is_some() { None } else { slot_of(only, keys, self.paths) }
-    }
-
-    /// Whether it is known that no event of this block has anything at a path.
-    fn is_nowhere(&self, reading: &Expr) -> bool {
-        let Expr::Slot(slot) = reading else { return false };
-        let path = self.paths.get(*slot).zip(self.block.stored());
-        path.is_some_and(|(path, block)| matches!(block.arrays_at(None, path), AtArrays::Nothing))
-    }
 }
 
 #[cfg(test)]
@@ -126,8 +114,9 @@ mod tests {
         let mut paths = Vec::new();
         collect_members(&member(READINGS_MAX + 1, 1), &["a".into()], &mut paths);
         assert_eq!(paths.len(), 0);
-        (1..2 * PATHS_MAX)
-            .for_each(|keys| drop(collect_members(&member(1, keys), &["a".into()], &mut paths)));
+        for keys in 1..2 * PATHS_MAX {
+            collect_members(&member(1, keys), &["a".into()], &mut paths);
+        }
         assert_eq!(paths.len(), PATHS_MAX);
     }
 }

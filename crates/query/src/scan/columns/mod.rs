@@ -27,6 +27,7 @@ mod of_numbers;
 mod one_case;
 mod quotient;
 mod range;
+mod readings;
 mod reckoned;
 mod replaced;
 mod roots;
@@ -44,8 +45,8 @@ mod whole;
 mod wide;
 
 pub(crate) use compile::ColumnPlan;
-pub(super) use compile::spelled;
 pub(crate) use found::Found;
+pub(super) use members::spelled;
 pub(crate) use of_block::BlockColumns;
 use of_block::Read;
 pub(crate) use text_columns::TextColumns;

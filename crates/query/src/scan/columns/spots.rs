@@ -1,8 +1,9 @@
 //! Where expressions lead to in the arrays of a block, and what they ask there: of events, of elements that have rows of their own, or of those that a condition
 //! is asked of.
 
-use super::compile::{bind_element, reads_document, slots_of, spelled};
+use super::compile::{bind_element, reads_document, slots_of};
 use super::evaluate::Evaluator;
+use super::members::spelled;
 use super::of_array::{Asked, OfArray};
 use crate::ast::Quantifier;
 use crate::column_block::{Array, Path};

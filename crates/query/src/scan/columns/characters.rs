@@ -1,7 +1,7 @@
 //! Stored strings by their characters, without their quotes: an escape is one character, and so are several bytes beyond ASCII.
 //!
-//! Texts that are looked for have no escapes; characters beyond ASCII are never found within an escape. What is made of a string is spelled as strings are, since all of its escapes
-//! are needed ones.
+//! Texts that are looked for have no escapes; characters beyond ASCII are never found within an escape. What is made of a string is spelled as strings
+//! are, since all of its escapes are needed ones.
 
 use crate::dictionary::is_plain;
 use crate::value::{lower, upper};

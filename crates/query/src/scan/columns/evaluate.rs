@@ -58,6 +58,11 @@ pub(super) const FEW_SHARE: usize = 2;
 /// For each row of a block whether it counts.
 pub(super) type Mask = Vec<bool>;
 
+/// How many rows pass.
+pub(super) fn count(passes: Option<&[bool]>) -> usize {
+    passes.unwrap_or_default().iter().filter(|passes| **passes).count()
+}
+
 /// Leaves rows out that do not pass.
 pub(super) fn and(mask: &mut Mask, passes: &Mask) {
     mask.iter_mut().zip(passes).for_each(|(mask, passes)| *mask &= passes);
@@ -377,7 +382,7 @@ impl<'b> Evaluator<'b> {
             // Where it fails, that may be of a row that another term has passed over.
             return self.test_entries(expr, slot, coded).or_else(|_| self.test_rows(expr, within));
         }
-        if within.is_none_or(|within| self.are_many(within.iter().filter(|row| **row).count())) {
+        if within.is_none_or(|within| self.are_many(count(Some(within)))) {
             if let Some(column) = self.by_combinations(expr)
                 && let Some(coded) = column.coded()
             {

@@ -63,7 +63,7 @@ use crate::stats::{Stats, Technique};
 use crate::value::Value;
 use compile::{Unnest, Wanted, reads_document};
 use computed::{FewNumbers, Texts};
-use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and};
+use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and, count};
 use found::{Passing, Values};
 use reckoned::Reckoned;
 use standing::Standing;
@@ -228,11 +228,6 @@ fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Option<C
         plan = Cow::Owned(evaluator.resolved(&plan));
     }
     Some(plan)
-}
-
-/// How many rows pass.
-fn count(passes: Option<&[bool]>) -> usize {
-    passes.unwrap_or_default().iter().filter(|passes| **passes).count()
 }
 
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all

@@ -1,7 +1,7 @@
 //! Conditions on the texts of a column, told from the bytes of its dictionary as far as these tell.
 
 use super::characters::end_in_escape;
-use super::evaluate::{Evaluator, Mask};
+use super::evaluate::{Evaluator, Mask, count};
 use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
@@ -477,7 +477,7 @@ impl Evaluator<'_> {
         let Some((left, sought, negated)) = Sought::in_one_case(expr).or_else(|| Sought::of(expr)) else {
             return Ok(None);
         };
-        let count = within.map(|within| within.iter().filter(|row| **row).count());
+        let count = within.map(|within| count(Some(within)));
         if matches!(sought, Sought::Needed(_)) && count.is_some_and(|count| !self.are_many(count)) {
             return Ok(None);
         }

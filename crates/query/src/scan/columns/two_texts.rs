@@ -1,6 +1,6 @@
 //! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
-use super::evaluate::{Evaluator, Mask};
+use super::evaluate::{Evaluator, Mask, count};
 use super::texts::unescaped;
 use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
@@ -145,7 +145,7 @@ impl Evaluator<'_> {
         expr: &Expr,
         within: Option<&Mask>,
     ) -> Result<Option<Mask>, ExecError> {
-        let rows = within.map_or(self.rows(), |within| within.iter().filter(|row| **row).count());
+        let rows = within.map_or(self.rows(), |within| count(Some(within)));
         let Some((left, right, asked)) = self.sides(expr, rows) else { return Ok(None) };
         let (Some(texts), Some(parts)) = (left.coded(), Parts::of(&right, asked, rows)) else {
             return Ok(None);

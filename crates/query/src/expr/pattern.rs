@@ -34,6 +34,17 @@ pub(crate) enum Needed {
     AnyOf(Box<Regex>),
 }
 
+impl Needed {
+    /// Whether a string of these stored bytes has it.
+    pub(crate) fn is_in(&self, stored: &[u8]) -> bool {
+        match self {
+            Needed::Nothing => true,
+            Needed::Text(finder) => finder.find(stored).is_some(),
+            Needed::AnyOf(any) => any.is_match(stored),
+        }
+    }
+}
+
 /// A plain text, and where it has to stand.
 #[derive(Clone, Debug)]
 struct AnchoredText {

@@ -134,3 +134,35 @@ fn what_is_asked_of_messages_that_show_the_next_event_is_told_by_what_that_has()
         agree(&memory, &format!("select count(*), sum(Length(Message)) from stream where {condition}"));
     }
 }
+
+/// Of texts that do not repeat, those of some rows are gathered; of shared ones, and of those with characters beyond ASCII, too.
+#[test]
+fn numbers_are_cut_out_of_the_texts_of_some_rows() {
+    let memory = messages();
+    let numbers = [
+        "ToNumber(Substring(Message, 5, IndexOf(Message, ' left') - 5))",
+        "ToNumber(Substring(Message, IndexOf(Message, 'took ') + 5, Length(Message) - IndexOf(Message, 'took ') - 8))",
+        "ToNumber(Substring(Note, 5, IndexOf(Note, '\n') - 5)) + n",
+        "Round(ToNumber(Replace(Substring(Path, 6, 3), '/', '')) / 7, 2)",
+        "ToNumber(Substring(City, 1)) + ToNumber(Substring(Message, 5, 3))",
+        "ToNumber(Substring(User, 0, 1)) * User",
+        "ToNumber(Message)",
+    ];
+    let some =
+        ["n % 6 = 1", "n < 9", "n >= 400", "n % 2 = 0 and n < 500", "Contains(Message, 'took')", "ms > 50"];
+    for number in numbers {
+        for condition in some {
+            let queries = [
+                format!(
+                    "select sum({number}), mean({number}), count({number}) from stream where {condition}"
+                ),
+                format!("select max({number}) from stream where {condition} group by n % 3 as k order by k"),
+                format!("select sum({number}) from stream where {condition} and {number} > 20"),
+            ];
+            for query in &queries {
+                agree(&memory, query);
+            }
+            agree_in_turn(&memory, &queries.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+    }
+}

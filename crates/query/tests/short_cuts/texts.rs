@@ -273,6 +273,86 @@ fn patterns_for_texts_in_one_case_are_not_matched_with_them_as_they_are_stored()
     }
 }
 
+/// What a pattern needs stands in all texts, in some or in none; what is compared may be no text, or spelled with escapes.
+#[test]
+fn patterns_are_matched_with_whole_texts() {
+    let event = |n: u64| {
+        let t = match n % 12 {
+            0 => "null".to_owned(),
+            1 => format!("{n}"),
+            2 => format!(r#"["/v{n}"]"#),
+            3 => return Event { instant: n, arrival: n, document: r#"{"u":"/v1/items/7"}"#.to_owned() },
+            4 => format!(r#""/v2/items/{n}\"""#),
+            5 => format!(r#""\/v2/items/{n}""#),
+            6 => format!(r#""/v2/items/{n}ö""#),
+            7 => r#""""#.to_owned(),
+            _ => format!(r#""/v{}/items/{n}""#, n % 3),
+        };
+        let document = format!(r#"{{"t":{t},"u":"/v{}/items/{n}:{}"}}"#, n % 2, n % 90);
+        Event { instant: n, arrival: n, document }
+    };
+    let conditions = [
+        r"t = /\/v2\/items\/[0-9]+/",
+        r"t <> /\/v2\/items\/[0-9]+/",
+        r"t = /.*[0-9]/",
+        r"t <> /.*[^a-f]/ and n is null",
+        r"not t = /\/v1.*/",
+        r"u = /\/v1.*:[0-9]/",
+        r"u <> /\/v0.*:[0-9]{2}/",
+        r"u = /\/V1\/ITEMS.*/ ci",
+        r"ToUpper(t) = /\/V2.ITEMS.[0-9]+/",
+        r"Substring(u, 3) <> /.items.[0-9]*:7/",
+        r"IsMatch(u, /:[0-9]{2}$/)",
+        r"IsMatch(u, /^[0-9]/)",
+        r"not IsMatch(t, /^[\/0-9]/)",
+    ];
+    for count in [40, 1_500] {
+        let events: Vec<Event> = (0..count).map(event).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        for condition in conditions {
+            agree(&memory, &format!("select count(*), max(u) from stream where {condition}"));
+            agree(&memory, &format!("select count(*) from stream group by {condition} as c order by c"));
+        }
+    }
+}
+
+/// Values of all types, the missing one among them, and columns of one type alone.
+#[test]
+fn types_are_told_without_values() {
+    let values = ["null", "true", "1.50", r#""t""#, "[1]", r#"{"m":1}"#, "-3e2", "false", r#""7""#];
+    let event = |n: u64| {
+        let all = values[(n * n % 83 % 9) as usize];
+        // A few values beside numbers, which do not repeat.
+        let most = if n % 10 == 0 { all.to_owned() } else { format!("{n}.25") };
+        let document = match n % 7 {
+            0 => format!(r#"{{"u":"text {n}"}}"#),
+            1 => format!(r#"{{"a":{all},"o":{{"m":{most}}}}}"#),
+            _ => format!(r#"{{"a":{all},"m":{most},"n":{n},"u":"text {n}","o.m":{n}}}"#),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    for count in [60, 1_800] {
+        let events: Vec<Event> = (0..count).map(event).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        for path in ["a", "m", "n", "u", "o", "o.m", "none"] {
+            for query in [
+                format!("select count(*) from stream where TypeOf({path}) = 'number'"),
+                format!("select count(*), max(n) from stream where TypeOf({path}) <> 'undefined' and n > 20"),
+                format!("select count(*) from stream group by TypeOf({path}) as t order by t"),
+                format!(
+                    "select count(distinct(TypeOf({path}))), min(TypeOf({path})) from stream where n > 9"
+                ),
+                format!(
+                    "select TypeOf({path}) from stream where TypeOf({path}) in ['null', 'object', 'string']"
+                ),
+                format!("select sum(if TypeOf({path}) = 'number' then {path} else 0) from stream"),
+            ] {
+                agree(&memory, &query);
+            }
+        }
+    }
+}
+
 /// Where a part begins and how long it is comes of bytes where all texts are plain, and of characters where one is not: a separator may be nowhere, further on
 /// than the first bytes, or at either end.
 #[test]

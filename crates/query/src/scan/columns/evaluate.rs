@@ -10,7 +10,6 @@ use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
 use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
-use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare, holds};
 use crate::stored::Times;
@@ -472,7 +471,7 @@ impl<'b> Evaluator<'b> {
             }
             Expr::Call { arguments, .. } if is_has(expr) => {
                 if let Some(column) = self.as_column(arguments.first()?) {
-                    return Some(self.lacking(column.map(AsRef::as_ref), <[u8]>::is_empty, true));
+                    return Some(self.by_type(column.map(AsRef::as_ref), |json| !json.is_empty()));
                 }
             }
             _ => {}
@@ -520,59 +519,6 @@ impl<'b> Evaluator<'b> {
             }
         })?;
         Ok(mask)
-    }
-
-    /// The rows that have no value or null, or those that have one.
-    pub(super) fn nulls(&self, column: Option<&PathColumn>, negated: bool) -> Mask {
-        self.lacking(column, |json| matches!(json.first(), None | Some(b'n')), negated)
-    }
-
-    /// The rows whose JSON text counts as missing, as the empty text of undefined does and that of a number does not; or all others.
-    fn lacking(
-        &self,
-        column: Option<&PathColumn>,
-        is_missing: impl Fn(&[u8]) -> bool,
-        negated: bool,
-    ) -> Mask {
-        let of_entries = |values: &Dictionary| -> Mask {
-            let entries = 0..values.len() as u32;
-            entries.map(|entry| is_missing(values.get(entry)) != negated).collect()
-        };
-        let of_numbers = |numbers: &Numbers| match &numbers.rows {
-            None => vec![negated; self.rows()],
-            Some(rows) => {
-                let mut mask = vec![!negated; self.rows()];
-                for row in rows {
-                    if let Some(mask) = mask.get_mut(*row as usize) {
-                        *mask = negated;
-                    }
-                }
-                mask
-            }
-        };
-        match column {
-            None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows()],
-            Some(PathColumn::Coded(coded)) => {
-                let of_entry = of_entries(&coded.dictionary);
-                match coded.codes() {
-                    None => of_entry,
-                    Some(codes) => {
-                        let of_code = |code: &u32| of_entry.get(*code as usize).copied().unwrap_or(!negated);
-                        codes.iter().map(of_code).collect()
-                    }
-                }
-            }
-            Some(PathColumn::Pieces(column)) => {
-                let [nothing, text] = [&b""[..], b"\"\""].map(|json| is_missing(json) != negated);
-                (0..self.rows()).map(|row| if column.pieces.has(row) { text } else { nothing }).collect()
-            }
-            Some(PathColumn::Numbers(column)) => of_numbers(&column.numbers),
-            Some(PathColumn::Mixed(column)) => {
-                let mut mask = of_numbers(&column.numbers);
-                column.others.put(&of_entries(&column.others.values.dictionary), &mut mask);
-                mask
-            }
-        }
     }
 
     /// An expression's value for some entries of the one path that it depends on.

@@ -70,6 +70,7 @@ impl<'b> Evaluator<'b> {
             Some(Reckoned::Constant { .. }) | None => {}
         }
         self.condition(expr)
+            .or_else(|| self.type_names(expr))
             .or_else(|| self.mapped_and_shared(expr))
             .or_else(|| self.of_iso_beginnings(expr))
             .or_else(|| self.iso_texts(expr))

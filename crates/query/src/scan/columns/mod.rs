@@ -40,6 +40,7 @@ mod text_columns;
 mod texts;
 mod to_number;
 mod two_texts;
+mod types;
 mod unnest;
 mod whole;
 mod wide;
@@ -239,7 +240,7 @@ fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Tol
     };
     let rank = |term: &&Expr| match term {
         term if reads_document(term) => 2,
-        Expr::Match { .. } | Expr::Like { .. } => 1,
+        Expr::Match { .. } | Expr::MatchWhole { .. } | Expr::Like { .. } => 1,
         _ => 0,
     };
     let mut terms: Vec<&Expr> = terms.iter().collect();

@@ -1,8 +1,9 @@
-//! Arithmetic over some rows of a block: what it reads of them is gathered first.
+//! Arithmetic over some rows of a block, and numbers that their texts spell: what is read of them is gathered first.
 
 use super::compile::slots_of;
 use super::evaluate::{CALCULATED_SHARE, Evaluator};
 use super::found::Passing;
+use super::mapped::TextOf;
 use super::whole::{gather_decimals, gather_some};
 use crate::column_block::{Coded, PathColumn, TextNumbers};
 use crate::dictionary::Dictionary;
@@ -30,7 +31,7 @@ impl<'b> Evaluator<'b> {
     }
 }
 
-/// Whether an expression is arithmetic of paths and constants.
+/// Whether an expression is arithmetic of paths, constants, and numbers that functions of strings cut out of texts.
 fn only_reckons(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(_) | Expr::Slot(_) | Expr::BuiltIn(Computed::Timestamp) => true,
@@ -38,6 +39,11 @@ fn only_reckons(expr: &Expr) -> bool {
         Expr::Arithmetic(..) | Expr::Negate(_) => expr.children().into_iter().all(only_reckons),
         Expr::Call { function, .. } if function.name == "Round" => {
             expr.children().into_iter().all(only_reckons)
+        }
+        Expr::Call { function, arguments, .. } if function.name == "ToNumber" => {
+            let is_path = |leaf: &Expr| matches!(leaf, Expr::Slot(_) | Expr::Path(_));
+            let text = arguments.first().and_then(|of| TextOf::of(of, &is_path));
+            text.is_some_and(|text| !text.is_stored())
         }
         _ => false,
     }
@@ -49,8 +55,11 @@ impl PathColumn {
         let gathered = |numbers| gather_some(numbers, places.iter().copied(), places.len());
         match self {
             PathColumn::Nothing => PathColumn::Nothing,
-            // Texts are not reckoned with.
-            PathColumn::Unknown | PathColumn::Pieces(_) => PathColumn::Unknown,
+            PathColumn::Unknown => PathColumn::Unknown,
+            PathColumn::Pieces(column) => PathColumn::Coded(match self.texts_of(places) {
+                Some(texts) => Coded::new(None, Arc::new(texts)),
+                None => column.coded().of_some(places, rows),
+            }),
             PathColumn::Coded(coded) => PathColumn::Coded(coded.of_some(places, rows)),
             PathColumn::Mixed(column) => PathColumn::Mixed(column.of_rows(gathered(&column.numbers), places)),
             PathColumn::Numbers(column) => PathColumn::of_numbers(gathered(&column.numbers), places.len()),
@@ -69,7 +78,8 @@ impl Coded {
             let numbers = TextNumbers::new(decimals, *are_all, *are_null);
             return self.gathered(places).with_numbers(numbers);
         }
-        if are_many {
+        // Entries that rows share are few; those that have one row each are as many as all rows.
+        if are_many && self.codes().is_some() {
             return self.gathered(places);
         }
         let entry = |row: &u32| self.dictionary.get(self.code(*row as usize));

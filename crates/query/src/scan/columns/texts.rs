@@ -202,6 +202,9 @@ impl Sought<'_> {
                 };
                 Some((left, sought, false))
             }
+            Expr::MatchWhole { left, pattern, negated } => {
+                Some((left, Sought::Needed(pattern.needed()), *negated))
+            }
             Expr::Like { left, pattern, negated } => {
                 let sought = match pattern.form() {
                     LikeForm::Contains(text) => Sought::contains(text),
@@ -294,13 +297,17 @@ impl Sought<'_> {
             Sought::Core(core) | Sought::Folded(_, Some(core)) => {
                 dictionary.mark(marks, |bytes| core.first_in(isa, bytes));
             }
-            Sought::Needed(Needed::Text(finder)) => dictionary.mark(marks, |bytes| finder.find(bytes)),
-            Sought::Needed(Needed::AnyOf(any)) => {
-                dictionary.mark(marks, |bytes| any.find(bytes).map(|found| found.start()));
-            }
-            Sought::Needed(Needed::Nothing) => {
-                dictionary.mark_each(marks, |text| text.first() == Some(&b'"'));
-            }
+            Sought::Needed(needed) => match needed {
+                Needed::Text(finder) if !stand_in_most(needed, dictionary) => {
+                    dictionary.mark(marks, |bytes| finder.find(bytes));
+                }
+                Needed::AnyOf(any) if !stand_in_most(needed, dictionary) => {
+                    dictionary.mark(marks, |bytes| any.find(bytes).map(|found| found.start()));
+                }
+                Needed::Nothing | Needed::Text(_) | Needed::AnyOf(_) => {
+                    dictionary.mark_each(marks, |text| text.first() == Some(&b'"'));
+                }
+            },
             Sought::Foreign => dictionary.mark_unplain(marks),
             Sought::Folded(folded, None) => {
                 dictionary.mark(marks, |bytes| folded.first_in(isa, bytes));
@@ -411,6 +418,7 @@ impl Sought<'_> {
             Sought::AnyOf(_) | Sought::AnyCase(..) => {
                 !matches!(expr, Expr::Compare { .. } | Expr::InSet { .. })
             }
+            Sought::Needed(_) => !matches!(expr, Expr::MatchWhole { .. }),
             Sought::Contains(_)
             | Sought::Core(_)
             | Sought::Foreign
@@ -418,7 +426,6 @@ impl Sought<'_> {
             | Sought::Prefix(_)
             | Sought::Suffix(_)
             | Sought::Pieces(..)
-            | Sought::Needed(_)
             | Sought::Ordered(..) => true,
         }
     }
@@ -427,6 +434,21 @@ impl Sought<'_> {
     fn is_told_by_marks(&self) -> bool {
         !matches!(self, Sought::Core(_) | Sought::Folded(_, Some(_)) | Sought::Needed(_))
     }
+}
+
+/// So many texts are looked at to tell whether what a pattern needs stands in most of them.
+const PROBE: usize = 64;
+
+/// Whether what a pattern needs stands in most texts: looking for it in all of them spares less than it takes.
+fn stand_in_most(needed: &Needed, dictionary: &Dictionary) -> bool {
+    let step = (dictionary.len() / PROBE).max(1);
+    let probed = (0..dictionary.len() as u32).step_by(step).take(PROBE).map(|entry| dictionary.get(entry));
+    let (mut all, mut with) = (0, 0);
+    for text in probed {
+        all += 1;
+        with += usize::from(needed.is_in(text));
+    }
+    with * 4 > all * 3
 }
 
 /// What stands between the quotes of a string.
@@ -519,7 +541,7 @@ impl Evaluator<'_> {
     }
 
     /// Matches a pattern with the strings among the open ones in which nothing is escaped: the others stay open. The dictionary has what the pattern is matched with, unless
-    /// something else is sought, as in texts of another case.
+    /// something else is sought, as in texts of another case. Where the condition is `negated`, the strings pass that do not match.
     fn match_unescaped(
         &self,
         expr: &Expr,
@@ -528,14 +550,19 @@ impl Evaluator<'_> {
         open: &mut Vec<u32>,
         passes: &mut [bool],
     ) -> Result<(), ExecError> {
-        let (Expr::Match { pattern, .. }, Sought::Needed(_)) = (expr, sought) else { return Ok(()) };
+        let (pattern, negated) = match (expr, sought) {
+            (Expr::Match { pattern, .. }, Sought::Needed(_)) => (pattern, false),
+            (Expr::MatchWhole { pattern, negated, .. }, Sought::Needed(_)) => (pattern, *negated),
+            _ => return Ok(()),
+        };
+        let text_of = if dictionary.has_escapes() { unescaped } else { unquoted };
         let mut meter = Meter::new(&self.control.interrupt);
         let mut ends = Ok(());
         open.retain(|entry| {
-            let Some(text) = unescaped(dictionary.get(*entry)).filter(|_| ends.is_ok()) else { return true };
+            let Some(text) = text_of(dictionary.get(*entry)).filter(|_| ends.is_ok()) else { return true };
             ends = meter.charge(STEP_UNITS + text.len());
             if let Some(passes) = passes.get_mut(*entry as usize) {
-                *passes = pattern.is_match_unescaped(text);
+                *passes = pattern.is_match_unescaped(text) != negated;
             }
             false
         });

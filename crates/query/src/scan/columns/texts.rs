@@ -6,7 +6,7 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Anchored, Expr, Like, LikeForm, Needed, holds};
+use crate::expr::{Anchored, Expr, Like, LikeForm, Needed, Pattern, holds};
 use crate::interrupt::{Meter, STEP_UNITS};
 use crate::value::{Value, json};
 use memchr::memmem;
@@ -187,21 +187,23 @@ impl Sought<'_> {
         Some(Sought::AnyCase(place, spelled.split_off(from)))
     }
 
+    /// Strings that match a pattern somewhere.
+    fn matched(pattern: &Pattern) -> Option<Sought<'_>> {
+        Some(match pattern.anchored() {
+            None => match pattern.literal_bytes() {
+                Some(literal) => Sought::contains(literal),
+                None => Sought::Needed(pattern.needed()),
+            },
+            Some(Anchored::Start(text)) => Sought::prefix(text)?,
+            Some(Anchored::End(text)) => Sought::suffix(text)?,
+            Some(Anchored::Whole(text)) => Sought::AnyOf(vec![spelled(text)?]),
+        })
+    }
+
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
-            Expr::Match { left, pattern } => {
-                let sought = match pattern.anchored() {
-                    None => match pattern.literal_bytes() {
-                        Some(literal) => Sought::contains(literal),
-                        None => Sought::Needed(pattern.needed()),
-                    },
-                    Some(Anchored::Start(text)) => Sought::prefix(text)?,
-                    Some(Anchored::End(text)) => Sought::suffix(text)?,
-                    Some(Anchored::Whole(text)) => Sought::AnyOf(vec![spelled(text)?]),
-                };
-                Some((left, sought, false))
-            }
+            Expr::Match { left, pattern } => Some((left, Sought::matched(pattern)?, false)),
             Expr::MatchWhole { left, pattern, negated } => {
                 Some((left, Sought::Needed(pattern.needed()), *negated))
             }

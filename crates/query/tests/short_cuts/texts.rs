@@ -323,7 +323,7 @@ fn types_are_told_without_values() {
     let event = |n: u64| {
         let all = values[(n * n % 83 % 9) as usize];
         // A few values beside numbers, which do not repeat.
-        let most = if n % 10 == 0 { all.to_owned() } else { format!("{n}.25") };
+        let most = if n.is_multiple_of(10) { all.to_owned() } else { format!("{n}.25") };
         let document = match n % 7 {
             0 => format!(r#"{{"u":"text {n}"}}"#),
             1 => format!(r#"{{"a":{all},"o":{{"m":{most}}}}}"#),

@@ -1,5 +1,6 @@
 //! Texts by number: the different values of a column of a block, or one for each of its rows.
 
+use memchr::memmem::Finder;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tamias_shred::Texts;
@@ -150,6 +151,25 @@ impl Dictionary {
     /// Whether all texts are ASCII without escapes.
     pub(crate) fn is_plain(&self) -> bool {
         *self.is_plain.get_or_init(|| is_plain(&self.bytes))
+    }
+
+    /// Whether there are no other values than strings.
+    pub(crate) fn has_strings_only(&self) -> bool {
+        let mut texts = (0..self.ends.len() as u32).map(|text| self.get(text).first());
+        texts.all(|first| matches!(first, None | Some(b'"')))
+    }
+
+    /// Whether a text may be found in one of them: or else where one ends and the next begins.
+    pub(crate) fn has(&self, finder: &Finder<'_>) -> bool {
+        finder.find(&self.bytes).is_some()
+    }
+
+    /// Whether a byte of the texts is so.
+    pub(crate) fn has_byte(&self, is_so: impl Fn(u8) -> bool) -> bool {
+        /// Looked at without a branch.
+        const TOGETHER: usize = 1024;
+        let mut some = self.bytes.chunks(TOGETHER);
+        some.any(|some| some.iter().fold(false, |found, byte| found | is_so(*byte)))
     }
 
     /// Whether there are escapes in a text.

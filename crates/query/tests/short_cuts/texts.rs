@@ -273,6 +273,52 @@ fn patterns_for_texts_in_one_case_are_not_matched_with_them_as_they_are_stored()
     }
 }
 
+/// Texts that have one case already, and nothing that is replaced, are those that are stored: beside them stand others that change, or are no texts.
+#[test]
+fn texts_that_functions_leave_as_they_are() {
+    let others = [
+        "",
+        r#""t":"UPPER","#,
+        r#""t":7,"#,
+        r#""t":null,"#,
+        r#""t":"a\\nb","#,
+        r#""t":"\u212a","#,
+        r#""t":"ö","#,
+    ];
+    for other in others {
+        let event = |n: u64| {
+            let t = match n {
+                50 => other.to_owned(),
+                n if n % 11 == 3 => String::new(),
+                n => format!(r#""t":"user-{}@host","#, n % 120),
+            };
+            let document = format!(r#"{{{t}"m":"user {n} of host {} logged in","n":{n}}}"#, n % 7);
+            Event { instant: n, arrival: n, document }
+        };
+        let events: Vec<Event> = (0..600).map(event).collect();
+        let memory = Memory::blocks(&[&[&events]]);
+        for of in [
+            "ToLower(t)",
+            "ToUpper(t)",
+            "ToLower(m)",
+            "Replace(t, 'x', 'y')",
+            "Replace(t, 't\"\"u', 'y')",
+            "Replace(ToLower(m), 'host 8', '')",
+            "ToLower(Replace(t, 'user', 'USER'))",
+        ] {
+            let queries = [
+                format!("select count(distinct({of})), min({of}), max({of}) from stream"),
+                format!("select count(*) as c from stream group by {of} as k order by c desc, k limit 20"),
+                format!("select {of} from stream where StartsWith({of}, 'user-1') and n < 90"),
+                format!("select count(*) from stream where {of} = m or {of} = t"),
+            ];
+            for query in &queries {
+                agree(&memory, query);
+            }
+        }
+    }
+}
+
 /// What a pattern needs stands in all texts, in some or in none; what is compared may be no text, or spelled with escapes.
 #[test]
 fn patterns_are_matched_with_whole_texts() {

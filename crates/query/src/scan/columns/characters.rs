@@ -166,6 +166,15 @@ pub(super) enum Case {
 }
 
 impl Case {
+    /// Whether a letter of ASCII is another one in this case.
+    #[inline]
+    pub(super) fn changes(self, byte: u8) -> bool {
+        match self {
+            Case::Lower => byte.is_ascii_uppercase(),
+            Case::Upper => byte.is_ascii_lowercase(),
+        }
+    }
+
     /// Appends a text with its letters in this case.
     pub(super) fn append(self, text: &[u8], spelling: Spelling, out: &mut Vec<u8>) -> Result<(), Untold> {
         if spelling == Spelling::Plain {

@@ -187,6 +187,16 @@ impl<'e> TextOf<'e> {
         of.is_stored().then_some(Cut { start: start.place()?, length })
     }
 
+    /// Whether plain texts stay as they are.
+    fn leaves_all(&self, plain: &Dictionary) -> bool {
+        match self {
+            TextOf::Stored => true,
+            TextOf::Cased(case, of) => of.leaves_all(plain) && !plain.has_byte(|byte| case.changes(byte)),
+            TextOf::Replaced { of, finder, .. } => of.leaves_all(plain) && !plain.has(finder),
+            TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Joined(_) | TextOf::Chosen(_) => false,
+        }
+    }
+
     /// Whether it is what is stored.
     pub(super) fn is_stored(&self) -> bool {
         matches!(self, TextOf::Stored)
@@ -379,6 +389,12 @@ impl<'e> Mapping<'e> {
         number.or_else(text)
     }
 
+    /// Whether it makes of all values of a dictionary what they are: these are known better, and have kept what was asked of them before.
+    fn leaves_all(&self, dictionary: &Dictionary) -> bool {
+        let Mapping::Text(text) = self else { return false };
+        dictionary.is_plain() && text.leaves_all(dictionary) && dictionary.has_strings_only()
+    }
+
     /// The same over texts that are spelled so.
     pub(super) fn over(&self, spelling: Spelling) -> Writer<'_> {
         match self {
@@ -471,7 +487,11 @@ impl Evaluator<'_> {
     pub(super) fn mapped(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
         let mapping = self.mapping(expr)?;
         let slot = self.only(expr)??;
-        let coded = self.column(slot)?.texts()?;
+        let column = self.column(slot)?;
+        let coded = column.texts()?;
+        if mapping.leaves_all(&coded.dictionary) {
+            return Some(column.clone());
+        }
         let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
         Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, made))))
     }
@@ -489,6 +509,9 @@ impl Evaluator<'_> {
             Some(beginnings) => beginnings,
             None => column.texts()?,
         };
+        if beginnings.is_none() && mapping.leaves_all(&coded.dictionary) {
+            return Some(column.clone());
+        }
         let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
         let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
         Some(Arc::new(PathColumn::Coded(made)))

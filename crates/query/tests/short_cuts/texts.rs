@@ -1,6 +1,6 @@
 //! Texts that are looked for wherever strings are, messages, and patterns in any case.
 
-use crate::agree::agree;
+use crate::agree::{agree, agree_in_turn};
 use crate::memory::{Event, Memory};
 
 /// Of most columns their bytes tell that a text stands nowhere in them; of the others it is looked for where it may be.
@@ -315,6 +315,15 @@ fn texts_that_functions_leave_as_they_are() {
             for query in &queries {
                 agree(&memory, query);
             }
+            // They share kept keys with those that are stored.
+            let [distinct, grouped, ..] = &queries;
+            let stored =
+                ["t", "m"].map(|path| format!("select count(distinct({path})), min({path}) from stream"));
+            let [t, m] = &stored;
+            agree_in_turn(
+                &memory,
+                &[distinct, t, distinct, grouped, m, grouped, t, distinct].map(String::as_str),
+            );
         }
     }
 }

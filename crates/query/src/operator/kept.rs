@@ -62,7 +62,7 @@ fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<String> {
         Expr::BuiltIn(built_in) => Some(format!("{built_in:?}")),
         Expr::Path(readings) => path_of(readings.first()?, names),
         Expr::Member(of, name) => Some(format!("{}.{name}", path_of(of, names)?)),
-        // Most texts have that case already, and then these are the same keys.
+        // Texts that have that case already are the same keys. Of others new texts are made for each query, which are never kept.
         Expr::Call { function, arguments, .. } if matches!(function.name, "ToLower" | "ToUpper") => {
             path_of(arguments.first()?, names)
         }

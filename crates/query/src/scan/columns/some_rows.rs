@@ -41,9 +41,9 @@ fn only_reckons(expr: &Expr) -> bool {
             expr.children().into_iter().all(only_reckons)
         }
         Expr::Call { function, arguments, .. } if function.name == "ToNumber" => {
+            let [of] = arguments.as_slice() else { return false };
             let is_path = |leaf: &Expr| matches!(leaf, Expr::Slot(_) | Expr::Path(_));
-            let text = arguments.first().and_then(|of| TextOf::of(of, &is_path));
-            text.is_some_and(|text| !text.is_stored())
+            TextOf::of(of, &is_path).is_some_and(|text| !text.is_stored())
         }
         _ => false,
     }

@@ -441,16 +441,20 @@ impl Sought<'_> {
 /// So many texts are looked at to tell whether what a pattern needs stands in most of them.
 const PROBE: usize = 64;
 
-/// Whether what a pattern needs stands in most texts: looking for it in all of them spares less than it takes.
+/// HEURISTIC: where it stands in more of them, looking for it in all texts spares less than it takes.
+const MOST_SHARE: (usize, usize) = (3, 4);
+
+/// Whether what a pattern needs stands in most texts.
 fn stand_in_most(needed: &Needed, dictionary: &Dictionary) -> bool {
-    let step = (dictionary.len() / PROBE).max(1);
-    let probed = (0..dictionary.len() as u32).step_by(step).take(PROBE).map(|entry| dictionary.get(entry));
+    let step = dictionary.len().div_ceil(PROBE).max(1);
+    let probed = (0..dictionary.len() as u32).step_by(step);
     let (mut all, mut with) = (0, 0);
-    for text in probed {
+    for entry in probed {
         all += 1;
-        with += usize::from(needed.is_in(text));
+        with += usize::from(needed.is_in(dictionary.get(entry)));
     }
-    with * 4 > all * 3
+    let (most, of) = MOST_SHARE;
+    with * of > all * most
 }
 
 /// What stands between the quotes of a string.
@@ -557,6 +561,7 @@ impl Evaluator<'_> {
             (Expr::MatchWhole { pattern, negated, .. }, Sought::Needed(_)) => (pattern, *negated),
             _ => return Ok(()),
         };
+        // Where no text has an escape, none is looked for in each.
         let text_of = if dictionary.has_escapes() { unescaped } else { unquoted };
         let mut meter = Meter::new(&self.control.interrupt);
         let mut ends = Ok(());

@@ -110,6 +110,11 @@ impl Dictionary {
         self.bytes.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// The first byte of each text.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = Option<u8>> {
+        (0..self.ends.len() as u32).map(|text| self.get(text).first().copied())
+    }
+
     /// Marks the texts in which something is found: the place of its beginning in the bytes that are given.
     pub(crate) fn mark(&self, marks: &mut [bool], find: impl Fn(&[u8]) -> Option<usize>) {
         self.each_found(find, |text, _| {
@@ -155,8 +160,7 @@ impl Dictionary {
 
     /// Whether there are no other values than strings.
     pub(crate) fn has_strings_only(&self) -> bool {
-        let mut texts = (0..self.ends.len() as u32).map(|text| self.get(text).first());
-        texts.all(|first| matches!(first, None | Some(b'"')))
+        self.firsts().all(|first| matches!(first, None | Some(b'"')))
     }
 
     /// Whether a text may be found in one of them: or else where one ends and the next begins.
@@ -184,8 +188,7 @@ impl Dictionary {
 
     /// Whether equal values are spelled alike: strings are, and words, but for numbers and collections there are several spellings.
     pub(crate) fn has_one_spelling_each(&self) -> bool {
-        let mut texts = (0..self.ends.len() as u32).map(|text| self.get(text).first());
-        texts.all(|first| matches!(first, None | Some(b'"' | b'n' | b't' | b'f')))
+        self.firsts().all(|first| matches!(first, None | Some(b'"' | b'n' | b't' | b'f')))
             && self.has_needed_escapes_only()
     }
 

@@ -171,15 +171,7 @@ impl<'r> Cell<'r> {
 
     /// The kind of the value.
     pub fn kind(&self) -> Kind {
-        match self.json.first() {
-            None => Kind::Undefined,
-            Some(b'n') => Kind::Null,
-            Some(b't' | b'f') => Kind::Boolean,
-            Some(b'"') => Kind::String,
-            Some(b'[') => Kind::Array,
-            Some(b'{') => Kind::Object,
-            Some(_) => Kind::Number,
-        }
+        Kind::of_first(self.json.first().copied())
     }
 
     /// The unescaped text of a string, borrowed if it has no escapes; `None` for other values.

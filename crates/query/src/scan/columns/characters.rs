@@ -166,6 +166,15 @@ pub(super) enum Case {
 }
 
 impl Case {
+    /// The case that a function brings texts to.
+    pub(super) fn of(function: &str) -> Option<Case> {
+        match function {
+            "ToLower" => Some(Case::Lower),
+            "ToUpper" => Some(Case::Upper),
+            _ => None,
+        }
+    }
+
     /// Whether a letter of ASCII is another one in this case.
     #[inline]
     pub(super) fn changes(self, byte: u8) -> bool {

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare, holds};
 use crate::stored::Times;
-use crate::value::{Number, Value, nearest_of};
+use crate::value::{Kind, Number, Value, nearest_of};
 use rust_decimal::Decimal;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -471,7 +471,7 @@ impl<'b> Evaluator<'b> {
             }
             Expr::Call { arguments, .. } if is_has(expr) => {
                 if let Some(column) = self.as_column(arguments.first()?) {
-                    return Some(self.by_type(column.map(AsRef::as_ref), |json| !json.is_empty()));
+                    return Some(self.by_type(column.map(AsRef::as_ref), |kind| kind != Kind::Undefined));
                 }
             }
             _ => {}

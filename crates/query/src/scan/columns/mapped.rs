@@ -136,8 +136,7 @@ impl<'e> TextOf<'e> {
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
             )),
             Expr::Call { function, arguments, ci: false } => match (function.name, arguments.as_slice()) {
-                ("ToLower", [of]) => Some(TextOf::Cased(Case::Lower, text(of)?)),
-                ("ToUpper", [of]) => Some(TextOf::Cased(Case::Upper, text(of)?)),
+                (name, [of]) => Some(TextOf::Cased(Case::of(name)?, text(of)?)),
                 ("Replace", [of, Expr::Constant(Value::Text(part)), Expr::Constant(Value::Text(with))]) => {
                     let [part, with] = [plain(&part.text())?, plain(&with.text())?];
                     // An empty part is nowhere.
@@ -507,11 +506,14 @@ impl Evaluator<'_> {
         };
         let coded = match &beginnings {
             Some(beginnings) => beginnings,
-            None => column.texts()?,
+            None => {
+                let coded = column.texts()?;
+                if mapping.leaves_all(&coded.dictionary) {
+                    return Some(column.clone());
+                }
+                coded
+            }
         };
-        if beginnings.is_none() && mapping.leaves_all(&coded.dictionary) {
-            return Some(column.clone());
-        }
         let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
         let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
         Some(Arc::new(PathColumn::Coded(made)))

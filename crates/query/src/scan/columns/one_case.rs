@@ -1,5 +1,6 @@
 //! Conditions on texts that are brought to one case first, as `ToLower(name) = 'ada'`: strings are sought whatever their case is, and no text is made.
 
+use super::characters::Case;
 use super::texts::{Place, Sought};
 use crate::ast::Comparison;
 use crate::dictionary::is_plain;
@@ -19,12 +20,8 @@ impl Sought<'_> {
         let (cased, (place, text), negated) = stands(expr)?;
         let Expr::Call { function, arguments, .. } = cased else { return None };
         let [of] = arguments.as_slice() else { return None };
-        let is_other_case = match function.name {
-            "ToLower" => |byte: u8| byte.is_ascii_uppercase(),
-            "ToUpper" => |byte: u8| byte.is_ascii_lowercase(),
-            _ => return None,
-        };
-        if text.is_empty() || !is_plain(text.as_bytes()) || text.bytes().any(is_other_case) {
+        let case = Case::of(function.name)?;
+        if text.is_empty() || !is_plain(text.as_bytes()) || text.bytes().any(|byte| case.changes(byte)) {
             return None;
         }
         let sought = match place {

@@ -91,8 +91,7 @@ fn mixed_numbers(column: &MixedColumn, rows: &Passing, columns: &mut Columns) ->
 }
 
 fn has_number(dictionary: &Dictionary) -> bool {
-    let mut entries = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry).first());
-    entries.any(|first| matches!(first, Some(b'-' | b'0'..=b'9')))
+    dictionary.firsts().any(|first| matches!(first, Some(b'-' | b'0'..=b'9')))
 }
 
 fn entries(form: Form, values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {

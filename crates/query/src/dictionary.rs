@@ -96,6 +96,25 @@ impl Dictionary {
         self
     }
 
+    /// These texts before an empty one.
+    pub(crate) fn before_nothing(mut self) -> Dictionary {
+        self.ends.push(self.ends.last().copied().unwrap_or_default());
+        self
+    }
+
+    /// A text for each of so many rows: these for some, in ascending order, and empty ones for the others.
+    pub(crate) fn spread(self, with_one: &[u32], rows: usize) -> Dictionary {
+        let mut ends = Vec::with_capacity(rows);
+        let mut end = 0;
+        for (row, own) in with_one.iter().zip(&self.ends) {
+            ends.resize((*row as usize).min(rows), end);
+            ends.push(*own);
+            end = *own;
+        }
+        ends.resize(rows, end);
+        Dictionary::new(self.bytes, ends)
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

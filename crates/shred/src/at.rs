@@ -22,9 +22,9 @@ pub enum AtPath {
     Numbers(Numbers),
     /// Numbers, and fewer other values.
     Mixed(Mixed),
-    /// For each event its value as JSON text, empty where there is none.
-    Texts(Texts<'static>),
-    /// The same by template: texts that are not put together yet.
+    /// Values as JSON text.
+    Texts(SomeTexts),
+    /// For each event its value as JSON text by template: texts that are not put together yet.
     Pieces(TextPieces),
     /// It cannot be told from columns: a value on the way is kept as text.
     Unknown,
@@ -44,7 +44,7 @@ impl AtRows {
     pub(crate) fn whole(self) -> AtPath {
         match self {
             AtRows::All(at) => at,
-            AtRows::Some(texts) => AtPath::Texts(texts),
+            AtRows::Some(texts) => AtPath::Texts(SomeTexts { rows: None, texts }),
         }
     }
 }
@@ -60,6 +60,15 @@ pub struct Numbers {
     pub scale: u8,
     /// How many of them each is spelled with.
     pub spelled: Digits,
+}
+
+/// The values of some events as JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SomeTexts {
+    /// The rows that have one, in ascending order; none where there is a text for each row, empty for one that has nothing.
+    pub rows: Option<Vec<u32>>,
+    /// A text for each of these rows.
+    pub texts: Texts<'static>,
 }
 
 /// The numbers of some events, and what others have.
@@ -165,7 +174,10 @@ impl<'g> GroupReader<'g> {
         if let Some(mixed) = self.mixed(sites)? {
             return Ok(AtRows::All(AtPath::Mixed(mixed)));
         }
-        Ok(self.json(sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some))
+        Ok(match rows {
+            None => AtRows::All(self.texts_at(sites)?.map_or(AtPath::Unknown, AtPath::Texts)),
+            Some(rows) => self.texts_at_rows(sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some),
+        })
     }
 
     /// How the events move on in some columns, the first of which begins at a place and the others behind it; none where there are too many of them. `constant` tells the

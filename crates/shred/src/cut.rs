@@ -1,5 +1,6 @@
 //! What stands at a path as JSON text: the programs of the events' shapes are cut to it.
 
+use crate::at::SomeTexts;
 use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
@@ -15,16 +16,115 @@ use crate::stride::Standing;
 /// So many texts tell how long the others are, about.
 const SAMPLE: usize = 256;
 
+/// The texts of a path that all stand in one column without templates: nothing but quotes is put around them.
+struct InColumn<'f> {
+    spans: Spans<'f>,
+    /// Where in the column the text of each event stands that has one.
+    standing: Standing<u32>,
+    /// The most bytes that they may take.
+    bytes_max: usize,
+}
+
+impl InColumn<'_> {
+    /// The texts of the rows that have one.
+    fn all(self) -> Result<SomeTexts, DecodeError> {
+        let Standing { rows, values } = self.standing;
+        let mut writer = TextWriter::new(values.len(), self.bytes_max);
+        for place in values {
+            writer.quote(&self.spans, place)?;
+            writer.end();
+        }
+        Ok(SomeTexts { rows, texts: writer.finish() })
+    }
+
+    /// The texts of some rows, in ascending order; empty for one that has none.
+    fn of(self, wanted: &[u32]) -> Result<Texts<'static>, DecodeError> {
+        let Standing { rows, values } = self.standing;
+        let mut having = (0..).zip(values).map(|(nth, place)| {
+            let row = rows.as_ref().map_or(Some(nth), |rows| rows.get(nth as usize).copied());
+            (row.unwrap_or(u32::MAX), place)
+        });
+        let mut writer = TextWriter::new(wanted.len(), self.bytes_max);
+        let mut next = having.next();
+        for row in wanted {
+            while let Some((own, place)) = next.filter(|(own, _)| own <= row) {
+                if own == *row {
+                    writer.quote(&self.spans, place)?;
+                }
+                next = having.next();
+            }
+            writer.end();
+        }
+        Ok(writer.finish())
+    }
+}
+
+/// Writes texts one after another.
+struct TextWriter {
+    out: Output,
+    ends: Vec<u32>,
+    count: usize,
+}
+
+impl TextWriter {
+    /// For so many texts, of at most so many bytes together.
+    fn new(count: usize, bytes_max: usize) -> TextWriter {
+        TextWriter { out: Output::new(bytes_max), ends: Vec::with_capacity(count), count }
+    }
+
+    /// Appends a text of a column between quotes.
+    #[inline]
+    fn quote(&mut self, spans: &Spans<'_>, place: u32) -> Result<(), DecodeError> {
+        self.out.push(b"\"")?;
+        spans.append(place as usize, &mut self.out)?;
+        self.out.push(b"\"")
+    }
+
+    /// Ends a text.
+    #[inline]
+    fn end(&mut self) {
+        self.ends.push(self.out.len() as u32);
+        if self.ends.len() == SAMPLE {
+            self.out.make_room(self.out.len() / SAMPLE * self.count / 8 * 9);
+        }
+    }
+
+    /// Forgets what was appended since a text ended last.
+    fn forget(&mut self) {
+        self.out.shorten(self.ends.last().map_or(0, |end| *end as usize));
+    }
+
+    fn finish(self) -> Texts<'static> {
+        let mut bytes = self.out.into_bytes();
+        bytes.shrink_to_fit();
+        Texts::of_parts(self.ends, bytes)
+    }
+}
+
 impl<'g> GroupReader<'g> {
-    /// The values of all rows, or of some, as JSON text; none where some arrays would have to be passed over. Rows come in ascending order.
-    pub(crate) fn json(
+    /// The values of a path as JSON text; none where some arrays would have to be passed over.
+    pub(crate) fn texts_at(&mut self, sites: &Sites) -> Result<Option<SomeTexts>, DecodeError> {
+        if let Some(in_column) = self.in_column(sites)? {
+            return in_column.all().map(Some);
+        }
+        let texts = self.json(sites, None)?;
+        Ok(texts.map(|texts| SomeTexts { rows: None, texts }))
+    }
+
+    /// The same of some rows, in ascending order; empty for one that has nothing.
+    pub(crate) fn texts_at_rows(
         &mut self,
         sites: &Sites,
-        wanted: Option<&[u32]>,
+        wanted: &[u32],
     ) -> Result<Option<Texts<'static>>, DecodeError> {
-        if let Some(texts) = self.texts_of_column(sites, wanted)? {
-            return Ok(Some(texts));
+        match self.in_column(sites)? {
+            Some(in_column) => in_column.of(wanted).map(Some),
+            None => self.json(sites, Some(wanted)),
         }
+    }
+
+    /// The same of all rows, or of some, by the programs of their shapes.
+    fn json(&mut self, sites: &Sites, wanted: Option<&[u32]>) -> Result<Option<Texts<'static>>, DecodeError> {
         let group = self.group;
         let directory = group.directory();
         let (paths, places) = (&directory.paths, group.places());
@@ -100,18 +200,13 @@ impl<'g> GroupReader<'g> {
         // Elements of arrays are not counted without going through them.
         let has_arrays = needed.lists.contains(&true);
         let renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
-        let out = Output::new(directory.bytes);
         let around = if sites.list == 0 { None } else { Some(self.element_rows(sites.list)?) };
         let rows = Rows { list: sites.list, count: sites.rows, around: around.as_deref(), wanted };
-        put_together(renderer, out, &rows, has_arrays).map(Some)
+        put_together(renderer, directory.bytes, &rows, has_arrays).map(Some)
     }
 
-    /// The same where all values are texts of one column without templates: nothing but quotes is put around them.
-    fn texts_of_column(
-        &mut self,
-        sites: &Sites,
-        wanted: Option<&[u32]>,
-    ) -> Result<Option<Texts<'static>>, DecodeError> {
+    /// The texts of a path, where all values are texts of one column without templates.
+    fn in_column(&mut self, sites: &Sites) -> Result<Option<InColumn<'g>>, DecodeError> {
         let directory = self.group.directory();
         let mut of = sites.iter().map(|site| site.column.filter(|_| site.leaf == Some(Leaf::Text)));
         let Some(Some((column, _))) = of.next() else { return Ok(None) };
@@ -122,39 +217,14 @@ impl<'g> GroupReader<'g> {
             return Ok(None);
         }
         let Some(strides) = self.strides(sites, &[column], 0, |_| None)? else { return Ok(None) };
-        let mut left = directory.bytes;
+        let bytes_max = directory.bytes;
+        let mut left = bytes_max;
         let spans = match self.values_for(&strides, column)? {
             ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
             ColumnValues::Templated(_) => return Ok(None),
         };
-        let Standing { rows, values } =
-            strides.standing(self.codes(sites.list)?, sites.rows, |place| place)?;
-        let mut having = (0..).zip(&values).map(|(nth, place)| {
-            let row = rows.as_ref().map_or(Some(nth), |rows| rows.get(nth as usize).copied());
-            (row.unwrap_or(u32::MAX), *place as usize)
-        });
-        let count = wanted.map_or(sites.rows, <[u32]>::len);
-        let mut out = Output::new(directory.bytes);
-        let mut ends = Vec::with_capacity(count);
-        let mut next = having.next();
-        for nth in 0..count as u32 {
-            let row = wanted.and_then(|wanted| wanted.get(nth as usize)).map_or(nth, |row| *row);
-            while let Some((own, place)) = next.filter(|(own, _)| *own <= row) {
-                if own == row {
-                    out.push(b"\"")?;
-                    spans.append(place, &mut out)?;
-                    out.push(b"\"")?;
-                }
-                next = having.next();
-            }
-            ends.push(out.len() as u32);
-            if ends.len() == SAMPLE {
-                out.make_room(out.len() / SAMPLE * count / 8 * 9);
-            }
-        }
-        let mut bytes = out.into_bytes();
-        bytes.shrink_to_fit();
-        Ok(Some(Texts::of_parts(ends, bytes)))
+        let standing = strides.standing(self.codes(sites.list)?, sites.rows, |place| place)?;
+        Ok(Some(InColumn { spans, standing, bytes_max }))
     }
 
     /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.
@@ -197,12 +267,12 @@ struct Rows<'r> {
 /// The texts of all rows, or of some.
 fn put_together(
     mut renderer: Renderer<'_, '_>,
-    mut out: Output,
+    bytes_max: usize,
     rows: &Rows<'_>,
     has_arrays: bool,
 ) -> Result<Texts<'static>, DecodeError> {
     let count = rows.wanted.map_or(rows.count, <[u32]>::len);
-    let mut ends = Vec::with_capacity(count);
+    let mut writer = TextWriter::new(count, bytes_max);
     let mut wanted = rows.wanted.map(|rows| rows.iter().copied().peekable());
     let mut document = 0;
     for row in 0..rows.count as u32 {
@@ -216,25 +286,20 @@ fn put_together(
             Some(wanted) => wanted.next_if_eq(&row).is_some(),
         };
         if is_wanted || has_arrays {
-            renderer.next(rows.list, &mut out)?;
+            renderer.next(rows.list, &mut writer.out)?;
         } else {
             renderer.pass(rows.list)?;
         }
         if is_wanted {
-            ends.push(out.len() as u32);
-            if ends.len() == SAMPLE {
-                out.make_room(out.len() / SAMPLE * count / 8 * 9);
-            }
+            writer.end();
         } else {
-            out.shorten(ends.last().map_or(0, |end| *end as usize));
+            writer.forget();
         }
-        if ends.len() == count {
+        if writer.ends.len() == count {
             break;
         }
     }
-    let mut bytes = out.into_bytes();
-    bytes.shrink_to_fit();
-    Ok(Texts::of_parts(ends, bytes))
+    Ok(writer.finish())
 }
 
 /// What programs need.

@@ -94,7 +94,7 @@ mod walk;
 
 pub use arrays::{Arrays, ArraysAt, AtArrays};
 pub use arrivals::Arrivals;
-pub use at::{AtPath, AtRows, Digits, Mixed, Numbers};
+pub use at::{AtPath, AtRows, Digits, Mixed, Numbers, SomeTexts};
 pub use column::ColumnValues;
 pub use encode::{Encoder, encode, group_len};
 pub use encoded::{Encoded, Event};

@@ -36,7 +36,7 @@ impl GroupReader<'_> {
         let is_other = |code: &u32| others.by_code.get(*code as usize).is_some_and(Option::is_some);
         let codes = (0..).zip(self.codes(sites.list)?);
         let rows: Vec<u32> = codes.filter(|(_, code)| is_other(code)).map(|(row, _)| row).collect();
-        let Some(texts) = self.json(&others, Some(&rows))? else { return Ok(None) };
+        let Some(texts) = self.texts_at_rows(&others, &rows)? else { return Ok(None) };
         let mut long = Vec::new();
         for (row, text) in rows.iter().zip(texts.iter()) {
             if let Some(b'-' | b'0'..=b'9') = text.first() {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tamias_json::{Document, Map, Offsets, Value};
 use tamias_shred::{
     ArraysAt, AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, GroupReader, Holds, Length, Numbers,
-    TextPieces, Wanted, Within, encode, group_len,
+    SomeTexts, TextPieces, Wanted, Within, encode, group_len,
 };
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
@@ -187,10 +187,17 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
                 *told = coded.get(row).expect("a code has an entry").to_vec();
             }
         }
-        AtPath::Texts(texts) => {
+        AtPath::Texts(SomeTexts { rows: None, texts }) => {
             assert_eq!(texts.len(), events);
             for (told, text) in told.iter_mut().zip(texts.iter()) {
                 *told = text.to_vec();
+            }
+        }
+        AtPath::Texts(SomeTexts { rows: Some(rows), texts }) => {
+            assert!(rows.is_sorted() && texts.iter().all(|text| !text.is_empty()));
+            assert_eq!(rows.len(), texts.len());
+            for (row, text) in rows.iter().zip(texts.iter()) {
+                told[*row as usize] = text.to_vec();
             }
         }
         AtPath::Pieces(pieces) => {

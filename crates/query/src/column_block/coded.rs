@@ -169,6 +169,53 @@ fn close_texts(texts: &Dictionary) -> Option<(Vec<u32>, Dictionary)> {
     are_few(ends.len(), codes.len()).then(|| (codes, Dictionary::new(bytes, ends)))
 }
 
+/// Texts as entries that they share, and for each its entry; none where these are not few for so many rows.
+fn shared(texts: &Dictionary, rows: usize) -> Option<(Vec<u32>, Dictionary)> {
+    if let Some(close) = close_texts(texts) {
+        return Some(close);
+    }
+    // Whoever writes events chooses the texts, and must not choose how they collide.
+    let mut known: Option<HashMap<&[u8], u32, foldhash::fast::RandomState>> = Some(HashMap::default());
+    let mut codes = Vec::with_capacity(texts.len());
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    let mut missing = None;
+    let mut last: (&[u8], Option<u32>) = (&[], None);
+    for nth in 0..texts.len() {
+        let text = texts.get(nth as u32);
+        let next = ends.len() as u32;
+        let code = match (text, last) {
+            // Many rows may have none.
+            ([], _) => *missing.get_or_insert(next),
+            // Equal ones often follow one another.
+            (text, (before, Some(code))) if before == text => code,
+            (text, _) => match &mut known {
+                Some(known) => *known.entry(text).or_insert(next),
+                None => next,
+            },
+        };
+        last = (text, Some(code));
+        if code == next {
+            bytes.extend_from_slice(text);
+            ends.push(bytes.len() as u32);
+        }
+        codes.push(code);
+        if nth == PROBE {
+            if !may_repeat(ends.len(), texts.len()) {
+                return None;
+            }
+            let rows = codes.iter().filter(|code| missing != Some(**code)).count();
+            // A few values tell nothing.
+            let is_told = rows >= PROBE / 4;
+            known =
+                known.filter(|known| !is_told || known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
+            if let Some(known) = &mut known {
+                known.reserve(texts.len() / PROBE * ends.len());
+            }
+        }
+    }
+    are_few(ends.len(), rows).then(|| (codes, Dictionary::new(bytes, ends)))
+}
+
 /// Numbers with the entries that spell them; none where a significand has more than 64 bits.
 fn stored_numbers(
     values: &[Decimal],
@@ -223,52 +270,28 @@ impl Coded {
 
     /// Texts, one for each row: those that repeat become entries that rows share.
     pub(crate) fn of_texts(texts: Dictionary) -> Coded {
-        if let Some((codes, entries)) = close_texts(&texts) {
-            return Coded::new(Some(codes), Arc::new(entries));
+        match shared(&texts, texts.len()) {
+            Some((codes, entries)) => Coded::new(Some(codes), Arc::new(entries)),
+            None => Coded::new(None, Arc::new(texts)),
         }
-        // Whoever writes events chooses the texts, and must not choose how they collide.
-        let mut known: Option<HashMap<&[u8], u32, foldhash::fast::RandomState>> = Some(HashMap::default());
-        let mut codes = Vec::with_capacity(texts.len());
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        let mut missing = None;
-        let mut last: (&[u8], Option<u32>) = (&[], None);
-        for row in 0..texts.len() {
-            let text = texts.get(row as u32);
-            let next = ends.len() as u32;
-            let code = match (text, last) {
-                // Many rows have none.
-                ([], _) => *missing.get_or_insert(next),
-                // Equal ones often follow one another.
-                (text, (before, Some(code))) if before == text => code,
-                (text, _) => match &mut known {
-                    Some(known) => *known.entry(text).or_insert(next),
-                    None => next,
-                },
-            };
-            last = (text, Some(code));
-            if code == next {
-                bytes.extend_from_slice(text);
-                ends.push(bytes.len() as u32);
-            }
-            codes.push(code);
-            if row == PROBE {
-                if !may_repeat(ends.len(), texts.len()) {
-                    break;
-                }
-                let rows = codes.iter().filter(|code| missing != Some(**code)).count();
-                // A few values tell nothing.
-                let is_told = rows >= PROBE / 4;
-                known = known
-                    .filter(|known| !is_told || known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
-                if let Some(known) = &mut known {
-                    known.reserve(texts.len() / PROBE * ends.len());
-                }
+    }
+
+    /// The same of some rows, in ascending order, of so many: the others have nothing.
+    pub(crate) fn of_some_texts(texts: Dictionary, with_one: &[u32], rows: usize) -> Coded {
+        let shared = shared(&texts, rows);
+        // Beside the entries there is one for nothing.
+        let entries = shared.as_ref().map_or(texts.len(), |(_, entries)| entries.len());
+        if !are_few(entries + 1, rows) {
+            return Coded::new(None, Arc::new(texts.spread(with_one, rows)));
+        }
+        let (codes, entries) = shared.unwrap_or_else(|| ((0..texts.len() as u32).collect(), texts));
+        let mut of_rows = vec![entries.len() as u32; rows];
+        for (row, code) in with_one.iter().zip(codes) {
+            if let Some(of_row) = of_rows.get_mut(*row as usize) {
+                *of_row = code;
             }
         }
-        if codes.len() < texts.len() || !are_few(ends.len(), codes.len()) {
-            return Coded::new(None, Arc::new(texts));
-        }
-        Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
+        Coded::new(Some(of_rows), Arc::new(entries.before_nothing()))
     }
 
     /// How many characters the strings among the values have, and elements the arrays.
@@ -391,6 +414,28 @@ impl Coded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn texts_of_some_rows_are_those_of_all_where_the_others_have_nothing(
+            texts in prop::collection::vec(prop::option::of("[0-9]{2}|[a-c]{1,3}"), 0..40),
+            // So that those with a text are few, too.
+            nothing in 0usize..100,
+        ) {
+            let rows = texts.len() + nothing;
+            let json = |text: &String| format!("\"{text}\"");
+            let all: Vec<String> = texts.iter().map(|text| text.as_ref().map(json).unwrap_or_default()).collect();
+            let all = all.into_iter().chain(std::iter::repeat_n(String::new(), nothing)).collect::<Vec<_>>();
+            let with_one: Vec<u32> = (0..).zip(&texts).filter_map(|(row, text)| text.as_ref().map(|_| row)).collect();
+            let some = all.iter().filter(|text| !text.is_empty()).map(String::as_bytes);
+            let some = Coded::of_some_texts(Dictionary::of(some), &with_one, rows);
+            prop_assert_eq!(some.rows(), rows);
+            for (row, text) in all.iter().enumerate() {
+                prop_assert_eq!(some.dictionary.get(some.code(row)), text.as_bytes());
+            }
+        }
+    }
 
     #[test]
     fn texts_of_which_most_come_again_share_entries_though_few_of_the_first_ones_do() {

@@ -5,7 +5,7 @@ use super::piece_column::PieceColumn;
 use crate::dictionary::Dictionary;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Digits, Mixed, Numbers, Texts};
+use tamias_shred::{AtPath, Digits, Mixed, Numbers, SomeTexts, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -65,10 +65,13 @@ impl PathColumn {
             AtPath::Coded(coded) => {
                 PathColumn::Coded(Coded::new(Some(coded.codes), Arc::new(coded.entries.into())))
             }
-            AtPath::Texts(texts) => match long_wholes(&texts) {
+            AtPath::Texts(SomeTexts { rows: None, texts }) => match long_wholes(&texts) {
                 Some(numbers) => PathColumn::of_numbers(numbers, rows),
                 None => PathColumn::Coded(Coded::of_texts(texts.into())),
             },
+            AtPath::Texts(SomeTexts { rows: Some(with_one), texts }) => {
+                PathColumn::Coded(Coded::of_some_texts(texts.into(), &with_one, rows))
+            }
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
             AtPath::Mixed(Mixed { numbers, rows: others, texts }) => {
                 PathColumn::Mixed(MixedColumn::new(numbers, others, texts.into(), rows))

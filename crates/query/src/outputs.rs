@@ -12,6 +12,15 @@ use crate::zone::Intervals;
 pub(crate) struct Output {
     pub(crate) expr: Expr,
     pub(crate) form: Form,
+    /// Whether its numbers are only added up: how they are spelled makes no difference.
+    pub(crate) are_summands: bool,
+}
+
+impl Output {
+    /// The same of another expression.
+    pub(crate) fn with(&self, expr: Expr) -> Output {
+        Output { expr, form: self.form, are_summands: self.are_summands }
+    }
 }
 
 /// The columns of a grouping, and what they are for.
@@ -37,7 +46,8 @@ pub(crate) enum KeyColumn {
 pub(crate) fn outputs(plan: &Plan) -> Vec<Output> {
     match &plan.output {
         PlanOutput::Rows { cells, .. } => {
-            cells.iter().map(|expr| Output { expr: expr.clone(), form: Form::Values }).collect()
+            let output = |expr: &Expr| Output { expr: expr.clone(), form: Form::Values, are_summands: false };
+            cells.iter().map(output).collect()
         }
         PlanOutput::Groups(grouping) => GroupOutputs::of(grouping).outputs,
     }
@@ -51,21 +61,25 @@ pub(crate) fn columns(outputs: &[Output]) -> Columns {
 impl GroupOutputs {
     pub(crate) fn of(grouping: &Grouping) -> GroupOutputs {
         let mut outputs: Vec<Output> = Vec::new();
-        let mut column = |expr: &Expr, form: Form| {
+        let mut column = |expr: &Expr, form: Form, are_summands: bool| {
             // What is asked for of the same value is found once.
             let is_same =
                 |output: &Output| output.form == form && (form == Form::Nothing || output.expr.is_same(expr));
-            outputs.iter().position(is_same).unwrap_or_else(|| {
-                outputs.push(Output { expr: expr.clone(), form });
+            let place = outputs.iter().position(is_same).unwrap_or_else(|| {
+                outputs.push(Output { expr: expr.clone(), form, are_summands });
                 outputs.len() - 1
-            })
+            });
+            if let Some(output) = outputs.get_mut(place) {
+                output.are_summands &= are_summands;
+            }
+            place
         };
         let keys = grouping.keys.iter().map(|key| match key {
             Key::Time(intervals) => KeyColumn::Time(intervals.clone()),
             Key::Expr { expr, ci } => {
                 let is_alone = grouping.keys.len() == 1 && !ci;
                 let form = if is_alone { Form::Keys } else { Form::Values };
-                KeyColumn::Value { column: column(expr, form), ci: *ci }
+                KeyColumn::Value { column: column(expr, form, false), ci: *ci }
             }
         });
         let keys = keys.collect();
@@ -76,7 +90,7 @@ impl GroupOutputs {
                 _ if aggregate.function.takes(Kind::Array) => Form::Values,
                 _ => Form::Numbers,
             };
-            column(&aggregate.argument, form)
+            column(&aggregate.argument, form, aggregate.function.adds_up())
         });
         let arguments = arguments.collect();
         GroupOutputs { outputs, keys, arguments }

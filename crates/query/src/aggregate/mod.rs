@@ -224,6 +224,11 @@ impl Function {
         self == Function::COUNT_DISTINCT
     }
 
+    /// Whether numbers are added up, and none of them is told.
+    pub(crate) fn adds_up(self) -> bool {
+        matches!(self, Function::Sum(_) | Function::Mean(_))
+    }
+
     /// Its state, where there may be keys of its argument that outlive the query, and all events may be one group.
     pub(crate) fn state_with(self, kept: Option<Arc<KeptKeys>>, is_one_group: bool) -> State {
         match (self, kept) {

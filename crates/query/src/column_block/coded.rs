@@ -200,14 +200,19 @@ fn shared(texts: &Dictionary, rows: usize) -> Option<(Vec<u32>, Dictionary)> {
         }
         codes.push(code);
         if nth == PROBE {
-            if !may_repeat(ends.len(), texts.len()) {
+            let with_one = codes.iter().filter(|code| missing != Some(**code)).count();
+            // A few values tell nothing.
+            let hardly_repeat =
+                with_one >= PROBE / 4 && ends.len() * DISTINCT_SHARE.1 > with_one * DISTINCT_SHARE.0;
+            // Where few rows have a text, entries are few even if most are one text's own.
+            let may_be_few = match are_few(texts.len(), rows) {
+                true => !hardly_repeat,
+                false => may_repeat(ends.len(), texts.len()),
+            };
+            if !may_be_few {
                 return None;
             }
-            let rows = codes.iter().filter(|code| missing != Some(**code)).count();
-            // A few values tell nothing.
-            let is_told = rows >= PROBE / 4;
-            known =
-                known.filter(|known| !is_told || known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
+            known = known.filter(|_| !hardly_repeat);
             if let Some(known) = &mut known {
                 known.reserve(texts.len() / PROBE * ends.len());
             }
@@ -250,6 +255,16 @@ impl Coded {
     /// The same rows with other values: for each entry another.
     pub(crate) fn mapped(of: &Coded, dictionary: impl Into<Arc<Dictionary>>) -> Coded {
         Coded { codes: of.codes.clone(), ..Coded::new(None, dictionary.into()) }
+    }
+
+    /// The same where other values may repeat though entries do not: those that do become entries that rows share.
+    pub(crate) fn mapped_and_shared(of: &Coded, dictionary: Dictionary) -> Coded {
+        let of_entries = Coded::of_texts(dictionary);
+        match (of.codes(), of_entries.codes()) {
+            (None, _) => of_entries,
+            (Some(_), None) => Coded::mapped(of, of_entries.dictionary),
+            (Some(codes), Some(_)) => of_entries.gathered(codes),
+        }
     }
 
     /// The values of some rows.

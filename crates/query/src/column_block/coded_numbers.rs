@@ -17,14 +17,19 @@ impl Coded {
         let mut codes = vec![0u32; rows];
         let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::RandomState>> =
             Some(HashMap::default());
+        let mut last = (None, 0);
         for place in 0..numbers.values.len() {
             let row =
                 numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
             let next = ends.len() as u32;
-            let code = match (&mut known, numbers.get(place)) {
+            let number = numbers.get(place);
+            let code = match (&mut known, number) {
+                // Equal ones often follow one another, as days do.
+                (Some(_), Some(_)) if last.0 == number => last.1,
                 (Some(known), Some(number)) => *known.entry(number).or_insert(next),
                 (None, _) | (_, None) => next,
             };
+            last = (number, code);
             if code == next {
                 numbers.write(place, &mut bytes);
                 ends.push(bytes.len() as u32);

@@ -23,9 +23,23 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
         "percentile_cont" | "percentile_disc" | "quantile" | "approx_quantile" => {
             "write `percentile(x, 95)`, from 0 to 100"
         }
-        "year" | "month" | "day" | "hour" | "minute" | "second" | "date_part" | "extract" => {
-            "write `DatePart(x, 'hour')`, or `group by time(1h)`"
+        "year" => "write `DatePart(x, 'year')`",
+        "month" => "write `DatePart(x, 'month')`",
+        "week" => "write `DatePart(x, 'week')`, or `group by time(7d)`",
+        "day" => "write `DatePart(x, 'day')`, or `group by time(1d)`",
+        "hour" | "minute" | "second" | "date_part" => "write `DatePart(x, 'hour')`, or `group by time(1h)`",
+        "extract" => {
+            "write `DatePart(x, 'hour')` for a part of a time, or `Replace(x, /^.*=([0-9]+).*$/, '$1')` for a part of a text"
         }
+        "regexp_extract" => "write `Replace(x, /^.*=([0-9]+).*$/, '$1')`",
+        "split" | "split_part" => "write `Substring(x, 0, IndexOf(x, ','))`",
+        "abs" => "write `if x < 0 then -x else x`",
+        "floor" | "ceil" | "ceiling" | "truncate" => {
+            "write `Round(x)`, or `x - x % 1`, which rounds towards zero"
+        }
+        "least" => "write `if x < y then x else y`",
+        "greatest" => "write `if x > y then x else y`",
+        "mode" => "write `select count(*) as n from stream group by x order by n desc limit 1`",
         "nullif" => "write `if x = y then null else x`",
         "stddev" | "variance" | "var" => "there is `percentile(x, p)` for how values spread",
         "approx_distinct" | "uniq" | "dc" => "write `count(distinct(x))`",

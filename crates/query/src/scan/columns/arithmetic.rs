@@ -1,7 +1,9 @@
 //! Arithmetic over whole columns: exact, on mantissas of one scale.
 
 use super::calculate::{calculate, of_mantissas};
+use super::choice::Spelled;
 use super::evaluate::Evaluator;
+use super::found::Passing;
 use super::quotient::Against;
 use super::reckoned::{Reckoned, Together};
 use super::rounded::rounded;
@@ -39,7 +41,7 @@ impl Evaluator<'_> {
             }
             Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
-            Expr::If(_) | Expr::Coalesce(_) => self.chosen_number(expr),
+            Expr::If(_) | Expr::Coalesce(_) => self.chosen_number(expr, Spelled::AsChosen),
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(expr, function, arguments).or_else(|| self.mapped_numbers(expr)),
@@ -54,12 +56,23 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The same of an expression that is reckoned with: of a path what else it has beside numbers makes no difference.
+    /// The same of an expression that is reckoned with: how its numbers are spelled makes no difference, and of a path what else it has beside numbers.
     pub(super) fn operand(&self, expr: &Expr) -> Option<Reckoned> {
+        if let Expr::If(_) | Expr::Coalesce(_) = expr {
+            return self.chosen_number(expr, Spelled::Anyhow);
+        }
         if let Some(mantissas) = self.read_decimals(expr).and_then(TextNumbers::mantissas) {
             return Some(Reckoned::Numbers(mantissas.clone()));
         }
-        self.reckoned(expr).or_else(|| Some(self.read_decimals(expr)?.reckoned()))
+        let of_texts = || match expr {
+            Expr::Call { .. } => {
+                let rows = Passing::All(0..self.rows() as u32);
+                let numbers = self.numbers_of_entries(&rows, expr, |of_entries| of_entries.reckoned(expr))?;
+                Some(Reckoned::Numbers(numbers))
+            }
+            _ => Some(self.read_decimals(expr)?.reckoned()),
+        };
+        self.reckoned(expr).or_else(of_texts)
     }
 
     /// The numbers among the texts of a path, where mantissas of one scale have no room for them.

@@ -28,6 +28,15 @@ fn conditions_within(expr: &Expr) -> usize {
         .unwrap_or(0)
 }
 
+/// How the numbers of a choice are spelled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelled {
+    /// As those that are chosen.
+    AsChosen,
+    /// In any way: they are reckoned with.
+    Anyhow,
+}
+
 /// What some rows get.
 enum Part {
     Undefined,
@@ -207,9 +216,9 @@ impl ChosenNumbers {
 }
 
 /// The numbers of one part where a row is marked, and else those of the other, where one of them has many scales. None where there is something else, or a number is
-/// spelled as no computed one is.
-fn choose_decimals(mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
-    if !then.is_shortest() || !otherwise.is_shortest() {
+/// spelled as no computed one is, if that makes a difference.
+fn choose_decimals(mask: &Mask, then: &Part, otherwise: &Part, spelled: Spelled) -> Option<Part> {
+    if spelled == Spelled::AsChosen && !(then.is_shortest() && otherwise.is_shortest()) {
         return None;
     }
     let decimals = choose_sides(mask, side(then)?, side(otherwise)?);
@@ -249,8 +258,16 @@ fn keep<T: Copy>(values: &mut Vec<T>, are_there: &[bool]) {
 
 impl Evaluator<'_> {
     /// What a choice between numbers comes to: `if`, or `Coalesce`. None where there is something else to choose.
-    pub(super) fn chosen_number(&self, expr: &Expr) -> Option<Reckoned> {
-        match self.chosen_of(expr, |part| self.number_part(part), Self::choose_numbers_of)? {
+    pub(super) fn chosen_number(&self, expr: &Expr, spelled: Spelled) -> Option<Reckoned> {
+        let part = |part: &Expr| match (expr, spelled) {
+            (Expr::If(_), Spelled::Anyhow) => self.operand_part(part),
+            // A value of another kind is chosen before the numbers behind it.
+            _ => self.number_part(part),
+        };
+        let choose = |mask: &Mask, then: &Part, otherwise: &Part| {
+            self.choose_numbers_of(mask, then, otherwise, spelled)
+        };
+        match self.chosen_of(expr, part, choose)? {
             Part::Decimals(decimals) => Some(Reckoned::Decimals(decimals)),
             Part::Column(column) => match &*column {
                 PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
@@ -266,11 +283,12 @@ impl Evaluator<'_> {
 
     /// The column of a choice.
     pub(super) fn chosen(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        match self.chosen_number(expr) {
+        match self.chosen_number(expr, Spelled::AsChosen) {
             Some(Reckoned::Numbers(numbers)) => Some(Arc::new(PathColumn::of_numbers(numbers, self.rows()))),
             Some(Reckoned::Decimals(decimals)) => Texts::of_decimals(&decimals, self.rows()),
             Some(Reckoned::Constant { .. }) | None => {
-                match self.chosen_of(expr, |part| self.part(part), Self::choose)? {
+                let choose = |mask: &Mask, then: &Part, otherwise: &Part| self.choose(mask, then, otherwise);
+                match self.chosen_of(expr, |part| self.part(part), choose)? {
                     Part::Column(column) => Some(column),
                     Part::Decimals(decimals) => Texts::of_decimals(&decimals, self.rows()),
                     Part::Undefined | Part::Number(..) => None,
@@ -283,7 +301,7 @@ impl Evaluator<'_> {
         &self,
         expr: &Expr,
         part: impl Fn(&Expr) -> Option<Part>,
-        choose: impl Fn(&Self, &Mask, &Part, &Part) -> Option<Part>,
+        choose: impl Fn(&Mask, &Part, &Part) -> Option<Part>,
     ) -> Option<Part> {
         if conditions_within(expr) > CONDITIONS_MAX {
             return None;
@@ -293,7 +311,7 @@ impl Evaluator<'_> {
                 let (condition, then, otherwise) = &**parts;
                 let parts = (part(then)?, part(otherwise)?);
                 let mask = self.test(condition, None).ok()?;
-                choose(self, &mask, &parts.0, &parts.1)
+                choose(&mask, &parts.0, &parts.1)
             }
             Expr::Coalesce(parts) if parts.len() <= PARTS_MAX => {
                 let (last, others) = parts.split_last()?;
@@ -308,7 +326,7 @@ impl Evaluator<'_> {
                         Part::Column(column) => self.nulls(Some(column), true),
                         Part::Decimals(decimals) => has_number(decimals, self.rows()),
                     };
-                    chosen = choose(self, &has_one, &first, &chosen)?;
+                    chosen = choose(&has_one, &first, &chosen)?;
                 }
                 Some(chosen)
             }
@@ -322,11 +340,27 @@ impl Evaluator<'_> {
         Some(Part::Column(Arc::new(PathColumn::of_numbers(column.numbers.clone(), self.rows()))))
     }
 
-    fn number_part(&self, expr: &Expr) -> Option<Part> {
-        if let Expr::Constant(Value::Undefined) = expr {
+    /// Whether an expression gives nothing.
+    fn is_undefined(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Constant(Value::Undefined)) || matches!(self.as_column(expr), Some(None))
+    }
+
+    /// The numbers of a part that is reckoned with.
+    fn operand_part(&self, expr: &Expr) -> Option<Part> {
+        if self.is_undefined(expr) {
             return Some(Part::Undefined);
         }
-        if let Some(None) = self.as_column(expr) {
+        Some(match self.operand(expr)? {
+            Reckoned::Constant { value, scale } => Part::Number(value, scale),
+            Reckoned::Numbers(numbers) => {
+                Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
+            }
+            Reckoned::Decimals(decimals) => Part::Decimals(decimals),
+        })
+    }
+
+    fn number_part(&self, expr: &Expr) -> Option<Part> {
+        if self.is_undefined(expr) {
             return Some(Part::Undefined);
         }
         // Its other values are chosen too.
@@ -356,9 +390,17 @@ impl Evaluator<'_> {
     }
 
     /// The same where numbers alone are wanted: what it comes to with something else is not made.
-    fn choose_numbers_of(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
+    fn choose_numbers_of(
+        &self,
+        mask: &Mask,
+        then: &Part,
+        otherwise: &Part,
+        spelled: Spelled,
+    ) -> Option<Part> {
         match (then, otherwise) {
-            (Part::Decimals(_), _) | (_, Part::Decimals(_)) => choose_decimals(mask, then, otherwise),
+            (Part::Decimals(_), _) | (_, Part::Decimals(_)) => {
+                choose_decimals(mask, then, otherwise, spelled)
+            }
             _ => self.choose_column(mask, then, otherwise).map(Part::Column),
         }
     }
@@ -366,7 +408,7 @@ impl Evaluator<'_> {
     /// What one part has where a row is marked, and else what the other has.
     fn choose(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Part> {
         let has_decimals = matches!((then, otherwise), (Part::Decimals(_), _) | (_, Part::Decimals(_)));
-        match self.choose_numbers_of(mask, then, otherwise) {
+        match self.choose_numbers_of(mask, then, otherwise, Spelled::AsChosen) {
             None if has_decimals => self.choose_column(mask, then, otherwise).map(Part::Column),
             chosen => chosen,
         }

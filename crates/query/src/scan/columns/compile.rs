@@ -152,7 +152,7 @@ impl ColumnPlan {
         let reads_documents = exprs.iter().any(reads_document);
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs: Vec<Output> =
-            outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
+            outputs.iter().zip(exprs).map(|(output, expr)| output.with(expr)).collect();
         let (wants, times) = wanted(plan, &outputs, exprs_need_event);
         let asks_of_arrays = unnest.is_some()
             || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);

@@ -1,10 +1,13 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
+use super::evaluate::Evaluator;
 use super::found::Passing;
+use super::reckoned::Reckoned;
 use super::whole::at_places;
 use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
+use crate::expr::Expr;
 use crate::value::{Number, Value, write_json};
 use std::sync::Arc;
 
@@ -80,6 +83,27 @@ impl Texts {
     /// All that were added; none if they were too many.
     pub(super) fn into_dictionary(self) -> Option<Arc<Dictionary>> {
         (!self.is_full).then(|| Arc::new(Dictionary::new(self.bytes, self.ends)))
+    }
+}
+
+impl Evaluator<'_> {
+    /// The numbers that functions of strings make for some rows of entries that are fewer, as these are reckoned; none of another expression, or where they are no
+    /// mantissas.
+    pub(super) fn numbers_of_entries(
+        &self,
+        rows: &Passing,
+        expr: &Expr,
+        reckon: impl FnOnce(&Evaluator<'_>) -> Option<Reckoned>,
+    ) -> Option<Arc<Mantissas>> {
+        let (slot, coded) = self.entries(expr)?;
+        let entries = coded.dictionary.len();
+        // How long texts are is kept.
+        if entries > rows.len() || self.numbers(expr).is_some() || !self.is_mapped(expr) {
+            return None;
+        }
+        let reckoned = reckon(&self.of_entries(slot, coded)?)?;
+        let codes = rows.places().map(|row| coded.code(row as usize));
+        Some(Arc::new(at_codes(reckoned.numbers()?, entries, codes, rows.len())))
     }
 }
 

@@ -54,6 +54,9 @@ pub(super) const CALCULATED_SHARE: usize = 16;
 /// One row in so many, or fewer, are few.
 pub(super) const FEW_SHARE: usize = 2;
 
+/// Fewer entries are evaluated one by one.
+const ENTRIES_MIN: usize = 64;
+
 /// For each row of a block whether it counts.
 pub(super) type Mask = Vec<bool>;
 
@@ -111,6 +114,20 @@ impl<'b> Evaluator<'b> {
         origins: Arc<[u32]>,
     ) -> Evaluator<'b> {
         Evaluator { columns, origins: Some(origins), ..self.emptied() }
+    }
+
+    /// One whose rows are the entries of a path's texts, so that what depends on it alone is told of all entries together; none where they are too few for that.
+    pub(super) fn of_entries(&self, slot: usize, coded: &Coded) -> Option<Evaluator<'b>> {
+        let entries = coded.dictionary.len();
+        if entries < ENTRIES_MIN {
+            return None;
+        }
+        let mut columns = vec![None; self.columns.len()];
+        *columns.get_mut(slot)? =
+            Some(Arc::new(PathColumn::Coded(Coded::new(None, coded.dictionary.clone()))));
+        // What depends on a path alone does not ask for an entry's event.
+        let origins = vec![0; entries].into();
+        Some(Evaluator { is_flat: self.is_flat, ..self.of_elements(columns, origins) })
     }
 
     /// One of the same block without columns.
@@ -497,13 +514,19 @@ impl<'b> Evaluator<'b> {
 
     /// The same of a condition on the one path that has these entries, each of which is looked at once.
     fn test_entries(&self, expr: &Expr, slot: usize, coded: &Coded) -> Result<Mask, ExecError> {
-        let mut passes = vec![false; coded.dictionary.len()];
-        let entries = 0..coded.dictionary.len() as u32;
-        self.each_entry(expr, slot, coded, entries, |entry, value| {
-            if let Some(passes) = passes.get_mut(entry) {
-                *passes = value.is_true();
+        let passes = match self.of_entries(slot, coded) {
+            Some(of_entries) => of_entries.test(expr, None)?,
+            None => {
+                let mut passes = vec![false; coded.dictionary.len()];
+                let entries = 0..coded.dictionary.len() as u32;
+                self.each_entry(expr, slot, coded, entries, |entry, value| {
+                    if let Some(passes) = passes.get_mut(entry) {
+                        *passes = value.is_true();
+                    }
+                })?;
+                passes
             }
-        })?;
+        };
         let pass = |code: &u32| passes.get(*code as usize).copied().unwrap_or_default();
         Ok(coded.codes().unwrap_or_default().iter().map(pass).collect())
     }

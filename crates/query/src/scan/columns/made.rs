@@ -4,6 +4,7 @@
 use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::evaluate::{Evaluator, Mask, is_true_or_false};
 use super::reckoned::Reckoned;
+use super::some_rows::only_reckons;
 use super::texts::Sought;
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
@@ -34,8 +35,9 @@ impl<'b> Evaluator<'b> {
         if rows >= self.rows() {
             return true;
         }
-        // How long texts are that come in pieces, and what their beginnings tell, is told without putting them together.
-        if self.is_mapped(expr) || are_many && self.numbers(expr).is_some() {
+        // How long texts are that come in pieces, and what their beginnings tell, is told without putting them together; and to reckon with all numbers takes less than
+        // to evaluate some.
+        if self.is_mapped(expr) || are_many && (self.numbers(expr).is_some() || self.is_reckoned(expr)) {
             return are_many;
         }
         match self.entries(expr) {
@@ -43,6 +45,13 @@ impl<'b> Evaluator<'b> {
             Some((_, coded)) => coded.dictionary.len() <= rows + 1,
             None => are_many,
         }
+    }
+
+    /// Whether an expression is arithmetic of columns of numbers.
+    fn is_reckoned(&self, expr: &Expr) -> bool {
+        let are_numbers =
+            |slot: usize| matches!(self.column(slot).map(|column| &**column), Some(PathColumn::Numbers(_)));
+        only_reckons(expr) && slots_of(expr).into_iter().all(are_numbers)
     }
 
     /// The values of an expression for all rows; none where they had better be made row by row, or one of them fails, which may be that of a row
@@ -168,6 +177,12 @@ impl<'b> Evaluator<'b> {
             ))));
         }
         let (slot, coded) = self.entries(expr)?;
+        if let Some(of_entries) = self.of_entries(slot, coded)
+            && let Some(column) = of_entries.computed(expr)
+            && let Some(made) = column.coded()
+        {
+            return Some(Arc::new(PathColumn::Coded(made.gathered(coded.codes()?))));
+        }
         let mut made = Texts::default();
         let entries = 0..coded.dictionary.len() as u32;
         self.each_entry(expr, slot, coded, entries, |_, value| made.add(&value)).ok()?;

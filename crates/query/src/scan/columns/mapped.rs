@@ -515,8 +515,7 @@ impl Evaluator<'_> {
             }
         };
         let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
-        let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
-        Some(Arc::new(PathColumn::Coded(made)))
+        Some(Arc::new(PathColumn::Coded(Coded::mapped_and_shared(coded, made))))
     }
 
     /// Adds what functions of strings make of the texts of some rows; false for another expression, or where bytes do not tell it.

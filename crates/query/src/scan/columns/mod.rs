@@ -455,10 +455,17 @@ fn values(
         Form::Numbers,
     ) = (&output.expr, output.form)
     {
+        let reckon = |evaluator: &Evaluator<'_>| match output.are_summands {
+            true => evaluator.operand(&output.expr),
+            false => evaluator.reckoned(&output.expr),
+        };
         let reckoned = match evaluator.of_some(&output.expr, rows) {
-            Some(some) => some.reckoned(&output.expr).map(|reckoned| (reckoned, rows.len())),
+            Some(some) => reckon(&some).map(|reckoned| (reckoned, rows.len())),
             None if evaluator.are_many(rows.len()) => {
-                evaluator.reckoned(&output.expr).map(|reckoned| (reckoned, evaluator.rows()))
+                match evaluator.numbers_of_entries(rows, &output.expr, reckon) {
+                    Some(numbers) => return Ok(Some(Values::Numbers(numbers))),
+                    None => reckon(evaluator).map(|reckoned| (reckoned, evaluator.rows())),
+                }
             }
             None => None,
         };

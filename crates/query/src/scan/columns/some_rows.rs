@@ -1,6 +1,6 @@
 //! Arithmetic over some rows of a block, and numbers that their texts spell: what is read of them is gathered first.
 
-use super::compile::slots_of;
+use super::compile::{reads_document, slots_of};
 use super::evaluate::{CALCULATED_SHARE, Evaluator};
 use super::found::Passing;
 use super::mapped::TextOf;
@@ -21,6 +21,10 @@ impl<'b> Evaluator<'b> {
         if places.len() < TOGETHER_MIN || !self.are_few(places.len()) || !only_reckons(expr) {
             return None;
         }
+        // What all texts of a column tell is kept.
+        if reads_times(expr) && self.are_many(places.len()) {
+            return None;
+        }
         let slots = slots_of(expr);
         let columns = self.columns.iter().enumerate().map(|(slot, column)| {
             let column = column.as_ref().filter(|_| slots.contains(&slot))?;
@@ -31,13 +35,20 @@ impl<'b> Evaluator<'b> {
     }
 }
 
-/// Whether an expression is arithmetic of paths, constants, and numbers that functions of strings cut out of texts.
-fn only_reckons(expr: &Expr) -> bool {
+/// Whether an expression is arithmetic of paths, constants, instants and durations that are read from texts, and numbers that functions of strings cut out of these; and of what
+/// conditions choose among them.
+pub(super) fn only_reckons(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(_) | Expr::Slot(_) | Expr::BuiltIn(Computed::Timestamp) => true,
         Expr::Path(readings) => readings.iter().all(only_reckons),
         Expr::Arithmetic(..) | Expr::Negate(_) => expr.children().into_iter().all(only_reckons),
-        Expr::Call { function, .. } if function.name == "Round" => {
+        Expr::If(parts) => {
+            let (condition, then, otherwise) = &**parts;
+            !reads_document(condition) && only_reckons(then) && only_reckons(otherwise)
+        }
+        Expr::Call { function, .. }
+            if matches!(function.name, "Round" | "TotalMilliseconds" | "DateTime" | "TimeSpan") =>
+        {
             expr.children().into_iter().all(only_reckons)
         }
         Expr::Call { function, arguments, .. } if function.name == "ToNumber" => {
@@ -47,6 +58,12 @@ fn only_reckons(expr: &Expr) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether instants or durations are read from texts.
+fn reads_times(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function, .. } if matches!(function.name, "DateTime" | "TimeSpan"))
+        || expr.children().into_iter().any(reads_times)
 }
 
 impl PathColumn {

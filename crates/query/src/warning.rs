@@ -226,6 +226,8 @@ impl UnixUnit {
 pub enum Compared {
     /// A number.
     Number,
+    /// A number that may be an instant.
+    Instant,
     /// A text, or a pattern.
     Text,
 }
@@ -477,10 +479,13 @@ fn never_compared(
 ) -> fmt::Result {
     let always = always(operator);
     let (with, remedy) = match with {
-        Compared::Number if key == "@Level" => {
+        Compared::Number | Compared::Instant if key == "@Level" => {
             ("number", "levels are compared as strings, as in `@Level in ['Error', 'Fatal']`".to_owned())
         }
         Compared::Number => ("number", format!("`ToNumber({key})` reads numbers in text")),
+        Compared::Instant => {
+            ("number", format!("`DateTime({key})` reads times in text, and `ToNumber({key})` numbers"))
+        }
         Compared::Text => {
             ("string", format!("compare it with a number, or `ToString({key})` with the string"))
         }

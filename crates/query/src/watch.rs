@@ -158,7 +158,7 @@ impl Watch {
                         watched.note(known);
                         let has_quoted = || known.in_text.is_none_or(|texts| texts.numbers > 0);
                         let is_found = match with {
-                            Compared::Number => known.numbers,
+                            Compared::Number | Compared::Instant => known.numbers,
                             Compared::Text => known.texts && (quoted.is_none() || has_quoted()),
                         };
                         if is_found {

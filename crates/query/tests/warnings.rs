@@ -50,6 +50,11 @@ const MISLEADING: &[(&str, &str)] = &[
         "`Code` is never a number, so `Code` > a number is undefined for every event; `ToNumber(Code)` reads numbers in text",
     ),
     (
+        "select count(*) from stream where Code > DateTime('2026-03-01')",
+        "`Code` is never a number, so `Code` > a number is undefined for every event; `DateTime(Code)` reads times in text, and \
+         `ToNumber(Code)` numbers",
+    ),
+    (
         "select count(*) from stream where '60' < Elapsed",
         "`Elapsed` is never a string, so `Elapsed` > a string is undefined for every event; compare it with a number, or \
          `ToString(Elapsed)` with the string",

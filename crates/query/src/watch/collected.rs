@@ -60,8 +60,10 @@ impl Collected<'_> {
             Expr::BuiltIn(computed) => self.computed(*computed),
             Expr::Path(_) => return self.key(expr, None),
             Expr::CompareNumber { op, left, number, .. } => {
-                self.value(left, op.sign(), Compared::Number, None);
-                if number.decimal().is_some_and(is_instant) {
+                let may_be_instant = number.decimal().is_some_and(is_instant);
+                let with = if may_be_instant { Compared::Instant } else { Compared::Number };
+                self.value(left, op.sign(), with, None);
+                if may_be_instant {
                     self.with_instant(left);
                 }
             }

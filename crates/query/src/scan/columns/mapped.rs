@@ -196,6 +196,16 @@ impl<'e> TextOf<'e> {
         }
     }
 
+    /// Whether different texts may well come to the same: a part of them is left out.
+    fn leaves_out(&self) -> bool {
+        match self {
+            TextOf::Stored | TextOf::Constant(_) => false,
+            TextOf::Part { .. } | TextOf::Replaced { .. } | TextOf::Chosen(_) => true,
+            TextOf::Cased(_, of) => of.leaves_out(),
+            TextOf::Joined(parts) => parts.iter().all(|part| part.leaves_out() || !part.is_of_stored()),
+        }
+    }
+
     /// Whether it is what is stored.
     pub(super) fn is_stored(&self) -> bool {
         matches!(self, TextOf::Stored)
@@ -394,6 +404,14 @@ impl<'e> Mapping<'e> {
         dictionary.is_plain() && text.leaves_all(dictionary) && dictionary.has_strings_only()
     }
 
+    /// Whether different texts may well come to the same.
+    fn leaves_out(&self) -> bool {
+        match self {
+            Mapping::Text(text) => text.leaves_out(),
+            Mapping::Number(_) => true,
+        }
+    }
+
     /// The same over texts that are spelled so.
     pub(super) fn over(&self, spelling: Spelling) -> Writer<'_> {
         match self {
@@ -515,7 +533,11 @@ impl Evaluator<'_> {
             }
         };
         let made = self.mapped_entries(expr, &mapping, (slot, coded))?;
-        Some(Arc::new(PathColumn::Coded(Coded::mapped_and_shared(coded, made))))
+        // Texts that are different as they are stored would be looked up in vain.
+        let may_repeat = coded.codes().is_none() || mapping.leaves_out();
+        let made =
+            if may_repeat { Coded::mapped_and_shared(coded, made) } else { Coded::mapped(coded, made) };
+        Some(Arc::new(PathColumn::Coded(made)))
     }
 
     /// Adds what functions of strings make of the texts of some rows; false for another expression, or where bytes do not tell it.

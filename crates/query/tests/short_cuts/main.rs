@@ -7,6 +7,7 @@ mod choices;
 mod computed;
 mod digits;
 mod directed;
+mod few_rows;
 mod first_groups;
 mod groups;
 mod members;

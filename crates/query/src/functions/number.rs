@@ -3,6 +3,7 @@
 use super::call::Call;
 use crate::value::{Long, Midpoint, Number, Value};
 use rust_decimal::{Decimal, RoundingStrategy};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// `Round(number [, places])`, midpoints away from zero.
@@ -27,22 +28,38 @@ pub(super) fn to_hex_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     Value::from_option(number.map(|number| format!("0x{number:x}")))
 }
 
-/// The number that a string spells as JSON does; a number as it is.
+/// The number that a string spells as JSON does, but that zeros may stand before it; a number as it is.
 pub(super) fn to_number<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     match call.argument(0) {
         Value::Number(number) => Value::Number(number.clone()),
         Value::Text(text) => {
             let text = text.text();
-            let text = text.trim();
-            if !is_number(text) {
+            let text = without_zeros(text.trim());
+            if !is_number(&text) {
                 return Value::Undefined;
             }
-            Value::Number(match tamias_json::number::to_decimal(text) {
+            Value::Number(match tamias_json::number::to_decimal(&text) {
                 Some(decimal) => Number::Decimal(decimal),
                 None => Number::Shared(Arc::from(text)),
             })
         }
         _ => Value::Undefined,
+    }
+}
+
+/// A text without the zeros before its first digit, as months and codes have them.
+fn without_zeros(text: &str) -> Cow<'_, str> {
+    let (minus, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text),
+    };
+    let rest = digits.trim_start_matches('0');
+    // The last one stays where no digit comes after it.
+    let is_last_needed = !rest.starts_with(|next: char| next.is_ascii_digit());
+    let zeros = (digits.len() - rest.len()).saturating_sub(usize::from(is_last_needed));
+    match digits.get(zeros..) {
+        Some(rest) if zeros > 0 => Cow::Owned(format!("{minus}{rest}")),
+        _ => Cow::Borrowed(text),
     }
 }
 

@@ -58,7 +58,9 @@ fn of_any(name: &str, values: &[Value], ci: bool) -> Value {
         ("ToString", [Value::Bool(bool)]) => Value::Text(bool.to_string()),
         ("ToString", [Value::Number(number)]) => Value::text(number.text()),
         ("ToNumber", [Value::Number(number)]) => Value::Number(number.clone()),
-        ("ToNumber", [Value::Text(text)]) if is_number(text) => Value::Number(Number::literal(text)),
+        ("ToNumber", [Value::Text(text)]) if is_number(&without_zeros(text)) => {
+            Value::Number(Number::literal(&without_zeros(text)))
+        }
         ("ToJson", [value]) if !value.is_undefined() => Value::Text(value.json()),
         ("FromJson", [Value::Text(text)]) => match serde_json::from_str::<&serde_json::value::RawValue>(text)
         {
@@ -234,6 +236,16 @@ fn replace(text: &str, part: &str, with: &str, ci: bool) -> String {
 
 fn lower(character: char) -> char {
     character.to_lowercase().next().unwrap()
+}
+
+/// Without the zeros that a digit comes after.
+fn without_zeros(text: &str) -> String {
+    let (minus, digits) = if let Some(digits) = text.strip_prefix('-') { ("-", digits) } else { ("", text) };
+    let mut digits = digits;
+    while digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit() {
+        digits = &digits[1..];
+    }
+    format!("{minus}{digits}")
 }
 
 fn is_number(text: &str) -> bool {

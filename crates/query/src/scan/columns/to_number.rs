@@ -95,9 +95,8 @@ fn read(text: &[u8]) -> Told<Read> {
             (whole, fraction.get(1..))
         }
     };
-    let is_whole = matches!(whole, [b'0'] | [b'1'..=b'9', ..]);
     let all = whole.iter().chain(fraction.unwrap_or_default());
-    if !is_whole || fraction == Some(b"") || !all.clone().all(u8::is_ascii_digit) {
+    if whole.is_empty() || fraction == Some(b"") || !all.clone().all(u8::is_ascii_digit) {
         // Without an exponent, and a space at its end that is cut off, it is none.
         let may_be_told = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'e' | b'E' | b'\\');
         let is_none = text.iter().all(may_be_told) && !text.ends_with(b" ");
@@ -119,7 +118,7 @@ fn has_other_than_numbers(text: &[u8]) -> bool {
 
 /// What digits come to, with a point among them or without, where they are spelled as numbers are.
 fn read_at_once(digits: &[u8]) -> Option<Read> {
-    let begins = matches!(digits, [b'0'] | [b'0', b'.', ..] | [b'1'..=b'9', ..]);
+    let begins = matches!(digits, [b'0'..=b'9', ..]);
     let ends = matches!(digits, [.., b'0'..=b'9']);
     let (mantissa, scale) = Digits::of(digits).filter(|_| begins && ends)?.value();
     Some((i64::try_from(mantissa).ok()?, u8::try_from(scale).ok()?))
@@ -134,9 +133,14 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn texts_are_the_numbers_that_json_has(text in "-?[0-9.]{1,4}|-?[0-9]{1,9}\\.?[0-9]{0,8}|[0-9.e -]{0,17}|[0-9.+Ev=é\u{a0}\u{1}\t -]{0,9}") {
-            let is_number = serde_json::from_str::<f64>(&text).is_ok() && text.trim() == text;
-            let plain = is_number.then_some(text.as_str());
+        fn texts_are_the_numbers_that_json_has_behind_zeros(text in "-?[0-9.]{1,4}|-?[0-9]{1,9}\\.?[0-9]{0,8}|[0-9.e -]{0,17}|[0-9.+Ev=é\u{a0}\u{1}\t -]{0,9}") {
+            // Zeros before the first digit count for nothing.
+            let unsigned = text.strip_prefix('-').unwrap_or(&text);
+            let rest = unsigned.trim_start_matches('0');
+            let zero = if rest.len() < unsigned.len() && !rest.starts_with(|next: char| next.is_ascii_digit()) { "0" } else { "" };
+            let number = format!("{}{zero}{rest}", if unsigned.len() < text.len() { "-" } else { "" });
+            let is_number = serde_json::from_str::<f64>(&number).is_ok() && text.trim() == text;
+            let plain = is_number.then_some(number.as_str());
             match read(text.as_bytes()) {
                 Ok(told) => {
                     let spelled = told.map(|(mantissa, scale)| rust_decimal::Decimal::new(mantissa, scale.into()));

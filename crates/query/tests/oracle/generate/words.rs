@@ -38,6 +38,10 @@ pub(crate) const HUGE_NUMBERS: &[&str] = &[
 ];
 
 pub(crate) const TEXTS: &[&str] = &[
+    "007",
+    "-010",
+    "00.50",
+    "00",
     "",
     "a",
     "A",

@@ -17,7 +17,7 @@ mod wide;
 
 use cell::{cell, own, within};
 
-pub(crate) use cell::{CellText, few_digits_of, scalar_of, value_of};
+pub(crate) use cell::{CellText, few_digits_of, mantissa_of, scalar_of, value_of};
 pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
 pub(crate) use decimals::{Chain, DecimalValues, Decimals, Factor};
 pub(crate) use stored::StoredNumbers;

@@ -56,6 +56,23 @@ pub(crate) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
     }
 }
 
+/// The same of a number that may have as many digits as 64 bits have room for, as instants have.
+pub(crate) fn mantissa_of(number: &Number<'_>) -> Option<(i64, u32)> {
+    few_digits_of(number).or_else(|| {
+        let (value, scale) = match number {
+            Number::Decimal(decimal) => {
+                let plain = crate::value::plain(*decimal);
+                (i64::try_from(plain.mantissa()).ok()?, plain.scale())
+            }
+            // A whole number is spelled back.
+            Number::Stored(text) => (text.parse().ok()?, 0),
+            Number::Shared(text) => (text.parse().ok()?, 0),
+        };
+        // A zero may have a sign, and the least number has no other that is as far from zero.
+        (value != 0 && value != i64::MIN && scale <= SCALE_FEW_MAX).then_some((value, scale))
+    })
+}
+
 /// One more than the greatest significand of few digits, and their greatest scale.
 pub(in crate::chunk) const FEW_MAX: u64 = 10u64.pow(16);
 pub(in crate::chunk) const SCALE_FEW_MAX: u32 = 15;

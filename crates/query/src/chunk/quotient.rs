@@ -137,6 +137,13 @@ impl Quotient {
         Some(if (dividend < 0) == (divisor < 0) { rounded } else { -rounded })
     }
 
+    /// The quotient, if it is a whole number of 64 bits.
+    #[inline]
+    pub(crate) fn whole(self) -> Option<i64> {
+        let Quotient { dividend, divisor, power } = self;
+        (power == 0 && dividend.checked_rem(divisor)? == 0).then(|| dividend / divisor)
+    }
+
     /// By a division of decimals. It is not greater than one of them has room for.
     #[cold]
     fn divided(self) -> (i128, u32) {
@@ -343,6 +350,7 @@ mod tests {
             let dividend = if is_half { (divisor / 2).saturating_mul(2 * (dividend >> 40) + 1) } else { dividend };
             let Some(quotient) = Quotient::of(dividend, divisor) else { return Ok(()) };
             let strategy = RoundingStrategy::MidpointAwayFromZero;
+            prop_assert_eq!(quotient.whole().map(Decimal::from), Some(quotient.decimal()).filter(|_| dividend.checked_rem(divisor) == Some(0)));
             if let Some(rounded) = quotient.rounded(places) {
                 let plain = quotient.decimal().round_dp_with_strategy(places.into(), strategy);
                 prop_assert_eq!(Decimal::new(rounded, places.into()), plain);

@@ -34,6 +34,16 @@ fn times_and_rounded_numbers_of_few_rows_are_those_of_events() {
         "TotalMilliseconds(TimeSpan(took)) / 7",
         "Round(ms / 1000, 1)",
         "Round(ms / n, 2) * 2",
+        "Round((@Timestamp - DateTime(closed)) / 5m)",
+        "(@Timestamp - DateTime('1970-01-01')) / 1s - ms",
+        "DateTime('1970-01-01') + ms * 1ms",
+        "9223372036854775807 - n",
+        "-9223372036854775808 + ms",
+        "n + 638000000000000000.5",
+        "12345678901234567890 - n",
+        "(ms - ms % 1000) / 1000",
+        "ms / 7 * 7",
+        "n * 6 / 3",
         "if ms > 4000 then Round(ms / 1000) else DateTime(closed) - DateTime(opened)",
     ] {
         for rows in
@@ -51,5 +61,23 @@ fn times_and_rounded_numbers_of_few_rows_are_those_of_events() {
             &memory,
             &format!("select n, {expr} as value from stream where n % 50 = 7 order by value limit 20"),
         );
+    }
+}
+
+#[test]
+fn what_is_asked_of_two_texts_of_a_row_is_told_as_of_events() {
+    let memory = tickets();
+    for condition in [
+        "Substring(opened, 0, 10) = Substring(closed, 0, 10)",
+        "Substring(opened, 0, 7) <> Substring(closed, 0, 7)",
+        "Substring(opened, 8, 2) = ToLower(Substring(took, 2, 2))",
+        "opened <> Concat(Substring(closed, 0, 19), 'Z')",
+        "Contains(opened, Substring(closed, 4, 4)) and n % 2 = 0",
+        "Contains(closed, Substring(took, 2, 1)) and StartsWith(opened, Substring(closed, 0, 7)) and ms > 9000",
+    ] {
+        for others in ["", " and n % 3 = 1", " and n % 200 = 7", " or n < 50"] {
+            agree(&memory, &format!("select count(*), first(n) from stream where {condition}{others}"));
+        }
+        agree(&memory, &format!("select count(*) from stream where not ({condition})"));
     }
 }

@@ -9,7 +9,7 @@ use super::reckoned::{Reckoned, Together};
 use super::rounded::rounded;
 use crate::ast::Arithmetic;
 use crate::calendar::TICKS_PER_MILLISECOND;
-use crate::chunk::{Mantissas, few_digits_of};
+use crate::chunk::{Mantissas, mantissa_of};
 use crate::column_block::{PathColumn, TextNumbers};
 use crate::expr::{Computed, Expr};
 use crate::functions::ScalarFunction;
@@ -32,7 +32,7 @@ impl Evaluator<'_> {
     pub(super) fn reckoned(&self, expr: &Expr) -> Option<Reckoned> {
         match expr {
             Expr::Constant(Value::Number(number)) => {
-                let (value, scale) = few_digits_of(number)?;
+                let (value, scale) = mantissa_of(number)?;
                 Some(Reckoned::Constant { value, scale: u8::try_from(scale).ok()? })
             }
             Expr::Negate(of) => {

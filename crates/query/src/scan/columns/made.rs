@@ -75,7 +75,12 @@ impl<'b> Evaluator<'b> {
             Some(Reckoned::Numbers(numbers)) => {
                 return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
             }
-            Some(Reckoned::Decimals(decimals)) => return Texts::of_decimals(&decimals, self.rows()),
+            Some(Reckoned::Decimals(decimals)) => {
+                return match Reckoned::whole_quotients(&decimals) {
+                    Some(numbers) => Some(Arc::new(PathColumn::of_numbers(numbers, self.rows()))),
+                    None => Texts::of_decimals(&decimals, self.rows()),
+                };
+            }
             Some(Reckoned::Constant { .. }) | None => {}
         }
         self.condition(expr)

@@ -62,7 +62,7 @@ use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::value::Value;
-use compile::{Unnest, Wanted, reads_document};
+use compile::{Unnest, Wanted, reads_document, slots_of};
 use computed::{FewNumbers, Texts};
 use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and, count};
 use found::{Passing, Values};
@@ -239,8 +239,12 @@ fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Tol
         other => std::slice::from_ref(other),
     };
     let rank = |term: &&Expr| match term {
-        term if reads_document(term) => 2,
+        term if reads_document(term) => 3,
         Expr::Match { .. } | Expr::MatchWhole { .. } | Expr::Like { .. } => 1,
+        // Where each row has another text to be looked for.
+        Expr::Call { arguments, .. } if matches!(arguments.as_slice(), [_, of] if !slots_of(of).is_empty()) => {
+            2
+        }
         _ => 0,
     };
     let mut terms: Vec<&Expr> = terms.iter().collect();
@@ -450,37 +454,13 @@ fn values(
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
     }
-    if let (
-        Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. } | Expr::If(_) | Expr::Coalesce(_),
-        Form::Numbers,
-    ) = (&output.expr, output.form)
-    {
-        let reckon = |evaluator: &Evaluator<'_>| match output.are_summands {
-            true => evaluator.operand(&output.expr),
-            false => evaluator.reckoned(&output.expr),
+    if let Some(values) = reckoned_values(output, evaluator, rows) {
+        *made_bytes += match &values {
+            Values::Decimals(decimals) => decimals.values.bytes(),
+            Values::Rows(texts) => texts.held_bytes(),
+            Values::Nothing | Values::Undefined | Values::Path(_) | Values::Numbers(_) => 0,
         };
-        let reckoned = match evaluator.of_some(&output.expr, rows) {
-            Some(some) => reckon(&some).map(|reckoned| (reckoned, rows.len())),
-            None if evaluator.are_many(rows.len()) => {
-                match evaluator.numbers_of_entries(rows, &output.expr, reckon) {
-                    Some(numbers) => return Ok(Some(Values::Numbers(numbers))),
-                    None => reckon(evaluator).map(|reckoned| (reckoned, evaluator.rows())),
-                }
-            }
-            None => None,
-        };
-        match reckoned {
-            Some((Reckoned::Numbers(numbers), of)) => {
-                return Ok(Some(Values::Numbers(gather(&numbers, rows, of))));
-            }
-            Some((Reckoned::Decimals(decimals), of)) => {
-                let decimals =
-                    if rows.len() == of { decimals } else { Arc::new(gather_decimals(&decimals, rows)) };
-                *made_bytes += decimals.values.bytes();
-                return Ok(Some(Values::Decimals(decimals)));
-            }
-            Some((Reckoned::Constant { .. }, _)) | None => {}
-        }
+        return Ok(Some(values));
     }
     if evaluator.is_worthwhile(&output.expr, rows.len())
         && let Some(column) = evaluator.computed(&output.expr)
@@ -505,6 +485,39 @@ fn values(
     let made = made.into_dictionary();
     *made_bytes += made.as_ref().map_or(0, |made| made.held_bytes());
     Ok(made.map(Values::Rows))
+}
+
+/// The same of an expression that reckons: of numbers that are wanted as such, or as texts for a few rows. None of another one.
+fn reckoned_values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Option<Values> {
+    let Output { expr, form, are_summands } = output;
+    match (expr, form) {
+        (
+            Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. } | Expr::If(_) | Expr::Coalesce(_),
+            Form::Numbers,
+        ) => {}
+        (_, Form::Values | Form::Keys) if !evaluator.are_many(rows.len()) => {
+            return Some(Values::Rows(Arc::new(evaluator.texts_of_some(expr, rows)?)));
+        }
+        _ => return None,
+    }
+    let reckon = |evaluator: &Evaluator<'_>| match are_summands {
+        true => evaluator.operand(expr),
+        false => evaluator.reckoned(expr),
+    };
+    let (reckoned, of) = match evaluator.of_some(expr, rows) {
+        Some(some) => (reckon(&some)?, rows.len()),
+        None if !evaluator.are_many(rows.len()) => return None,
+        None => match evaluator.numbers_of_entries(rows, expr, reckon) {
+            Some(numbers) => return Some(Values::Numbers(numbers)),
+            None => (reckon(evaluator)?, evaluator.rows()),
+        },
+    };
+    match reckoned {
+        Reckoned::Constant { .. } => None,
+        Reckoned::Numbers(numbers) => Some(Values::Numbers(gather(&numbers, rows, of))),
+        Reckoned::Decimals(decimals) if rows.len() == of => Some(Values::Decimals(decimals)),
+        Reckoned::Decimals(decimals) => Some(Values::Decimals(Arc::new(gather_decimals(&decimals, rows)))),
+    }
 }
 
 /// The values of a column of so many rows; where numbers are wanted, of some rows as such if it has nothing else.

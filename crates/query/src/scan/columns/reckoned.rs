@@ -1,6 +1,6 @@
 //! What expressions of numbers come to: one for all rows, or one for each that has it.
 
-use crate::chunk::{DecimalValues, Decimals, Digits, Factor, Mantissas};
+use crate::chunk::{DecimalValues, Decimals, Digits, Factor, Mantissas, Quotient};
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -78,6 +78,13 @@ impl Reckoned {
     pub(super) fn computed(rows: Option<Vec<u32>>, values: Vec<i64>, scale: u8) -> Reckoned {
         let spelled = if scale == 0 { Digits::InFull } else { Digits::Shortest };
         Reckoned::Numbers(Arc::new(Mantissas { rows, values, scale, spelled }))
+    }
+
+    /// Quotients of whole numbers that all come to such, as mantissas; none of others.
+    pub(super) fn whole_quotients(decimals: &Decimals) -> Option<Mantissas> {
+        let DecimalValues::Quotients(quotients) = &decimals.values else { return None };
+        let values = quotients.made(Quotient::whole)?;
+        Some(Mantissas { rows: decimals.rows.clone(), values, ..Mantissas::default() })
     }
 
     pub(super) fn decimals_of(rows: Option<Vec<u32>>, values: Vec<Decimal>) -> Reckoned {

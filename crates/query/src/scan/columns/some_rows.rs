@@ -33,6 +33,13 @@ impl<'b> Evaluator<'b> {
         let origins = places.iter().map(|row| self.origin(*row as usize) as u32);
         Some(self.of_elements(columns.collect(), origins.collect()))
     }
+
+    /// What an expression that only reckons comes to for some rows, each as text; none of others, or where the rows are very few or most of all.
+    pub(super) fn texts_of_some(&self, expr: &Expr, rows: &Passing) -> Option<Dictionary> {
+        let column = self.of_some(expr, rows)?.computed(expr)?;
+        let coded = column.coded()?;
+        Some(Dictionary::of((0..rows.len()).map(|row| coded.dictionary.get(coded.code(row)))))
+    }
 }
 
 /// Whether an expression is arithmetic of paths, constants, instants and durations that are read from texts, and numbers that functions of strings cut out of these; and of what

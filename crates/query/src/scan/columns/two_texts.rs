@@ -108,7 +108,30 @@ impl Evaluator<'_> {
         };
         // Where one side is no column, the texts of the other are not put together.
         let (left, right) = (self.as_column(left)??, self.as_column(right)??);
-        let (left, right) = (left.texts()?, right.texts()?);
+        self.compare_coded(wants_equal, left.texts()?, right.texts()?)
+    }
+
+    /// The same where functions of strings make the texts of one side or of both of columns.
+    fn compare_made_texts(&self, expr: &Expr) -> Option<Mask> {
+        let (wants_equal, left, right) = match expr {
+            Expr::Compare { op: Comparison::Equal, left, right, ci: false } => (true, left, right),
+            Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => (false, left, right),
+            _ => return None,
+        };
+        if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
+            return None;
+        }
+        let side = |of: &Expr| match self.as_column(of) {
+            Some(column) => column.cloned(),
+            None if self.is_mapped(of) => self.computed(of),
+            None => None,
+        };
+        let (left, right) = (side(left)?, side(right)?);
+        self.compare_coded(wants_equal, left.texts()?, right.texts()?)
+    }
+
+    /// Of each row whether its texts in two columns are equal, or are not; none where equal ones may be spelled in several ways.
+    fn compare_coded(&self, wants_equal: bool, left: &Coded, right: &Coded) -> Option<Mask> {
         if !left.dictionary.has_one_spelling_each() || !right.dictionary.has_one_spelling_each() {
             return None;
         }
@@ -138,7 +161,7 @@ impl Evaluator<'_> {
         Some(left.zip(right).map(passes).collect())
     }
 
-    /// Of each row whether one text begins or ends with another, or has it anywhere; none where something else is asked. Rows that are not `within`
+    /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where something else is asked. Rows that are not `within`
     /// need not be told.
     pub(super) fn test_two_texts(
         &self,
@@ -146,6 +169,11 @@ impl Evaluator<'_> {
         within: Option<&Mask>,
     ) -> Result<Option<Mask>, ExecError> {
         let rows = within.map_or(self.rows(), |within| count(Some(within)));
+        if self.are_many(rows)
+            && let Some(mask) = self.compare_made_texts(expr)
+        {
+            return Ok(Some(mask));
+        }
         let Some((left, right, asked)) = self.sides(expr, rows) else { return Ok(None) };
         let (Some(texts), Some(parts)) = (left.coded(), Parts::of(&right, asked, rows)) else {
             return Ok(None);

@@ -116,10 +116,11 @@ impl<'b> Evaluator<'b> {
         Evaluator { columns, origins: Some(origins), ..self.emptied() }
     }
 
-    /// One whose rows are the entries of a path's texts, so that what depends on it alone is told of all entries together; none where they are too few for that.
+    /// One whose rows are the entries of a path's texts, so that what depends on it alone is told of all entries together; none where they are too few for that, or no
+    /// strings.
     pub(super) fn of_entries(&self, slot: usize, coded: &Coded) -> Option<Evaluator<'b>> {
         let entries = coded.dictionary.len();
-        if entries < ENTRIES_MIN {
+        if entries < ENTRIES_MIN || coded.dictionary.firsts().flatten().next() != Some(b'"') {
             return None;
         }
         let mut columns = vec![None; self.columns.len()];

@@ -91,13 +91,13 @@ impl Dictionary {
     }
 
     /// These texts behind an empty one.
-    pub(crate) fn behind_nothing(mut self) -> Dictionary {
+    pub(crate) fn with_nothing_first(mut self) -> Dictionary {
         self.ends.insert(0, 0);
         self
     }
 
     /// These texts before an empty one.
-    pub(crate) fn before_nothing(mut self) -> Dictionary {
+    pub(crate) fn with_nothing_last(mut self) -> Dictionary {
         self.ends.push(self.ends.last().copied().unwrap_or_default());
         self
     }

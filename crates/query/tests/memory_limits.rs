@@ -239,6 +239,31 @@ fn computed_texts_are_not_made_ahead() {
     }
 }
 
+/// A long text that a condition chooses for few rows is not written down for each of them.
+#[test]
+fn a_text_that_is_chosen_is_not_made_for_each_row() {
+    let _turn = TURN.lock();
+    // All of them in one block, of which one row in twenty is asked about.
+    let event = |n: u64| Event { instant: n, arrival: n, document: format!(r#"{{"n":{n}}}"#) };
+    let events: Vec<Event> = (0..16_000).map(event).collect();
+    let columns = Memory::blocks(&[&[&events]]).in_columns();
+    let long = "x".repeat(300_000);
+    let few = "where n % 20 = 1";
+    for text in [
+        format!("select count(*) from stream {few} group by if n > 9 then '{long}' else n"),
+        format!("select count(*) from stream {few} group by Coalesce(if n > 9 then '{long}' else null, 7)"),
+        format!("select n, (if n > 9 then '{long}' else n) as v from stream {few} limit 3"),
+    ] {
+        let query = Query::prepare(&text).unwrap_or_else(|error| panic!("{error}"));
+        let held = most_held(|| {
+            let options = RunOptions { threads: NonZeroUsize::MIN, ..RunOptions::default() };
+            let mut rows = query.run_with(columns.source(query.direction()), options);
+            while rows.next_row().unwrap_or_else(|error| panic!("{error}")).is_some() {}
+        });
+        assert!(held < 120 << 20, "{text:.60?} held {held} bytes");
+    }
+}
+
 /// What an event has is not repeated in memory for each of the elements that are made rows.
 #[test]
 fn elements_do_not_multiply_the_texts_beside_them() {

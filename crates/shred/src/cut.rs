@@ -3,7 +3,7 @@
 use crate::at::SomeTexts;
 use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
-use crate::error::DecodeError;
+use crate::error::{DecodeError, NOT_AS_MANY};
 use crate::group::GroupReader;
 use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
@@ -224,6 +224,9 @@ impl<'g> GroupReader<'g> {
             ColumnValues::Templated(_) => return Ok(None),
         };
         let standing = strides.standing(self.codes(sites.list)?, sites.rows, |place| place)?;
+        if standing.rows.is_none() && standing.values.len() != sites.rows {
+            return Err(NOT_AS_MANY);
+        }
         Ok(Some(InColumn { spans, standing, bytes_max }))
     }
 

@@ -224,7 +224,7 @@ impl Function {
         self == Function::COUNT_DISTINCT
     }
 
-    /// Whether numbers are added up, and none of them is told.
+    /// Whether numbers are added up, and none of them is shown as it is spelled.
     pub(crate) fn adds_up(self) -> bool {
         matches!(self, Function::Sum(_) | Function::Mean(_))
     }

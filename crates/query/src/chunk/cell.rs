@@ -56,7 +56,8 @@ pub(crate) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
     }
 }
 
-/// The same of a number that may have as many digits as 64 bits have room for, as instants have.
+/// The same of a constant that may have as many digits as 64 bits have room for, as instants have. Of a computed one zeros at its end are left out, as it is written without
+/// them.
 pub(crate) fn mantissa_of(number: &Number<'_>) -> Option<(i64, u32)> {
     few_digits_of(number).or_else(|| {
         let (value, scale) = match number {
@@ -68,7 +69,7 @@ pub(crate) fn mantissa_of(number: &Number<'_>) -> Option<(i64, u32)> {
             Number::Stored(text) => (text.parse().ok()?, 0),
             Number::Shared(text) => (text.parse().ok()?, 0),
         };
-        // A zero may have a sign, and the least number has no other that is as far from zero.
+        // A zero may have a sign, and the least number of 64 bits has no positive counterpart.
         (value != 0 && value != i64::MIN && scale <= SCALE_FEW_MAX).then_some((value, scale))
     })
 }

@@ -306,7 +306,7 @@ impl Coded {
                 *of_row = code;
             }
         }
-        Coded::new(Some(of_rows), Arc::new(entries.before_nothing()))
+        Coded::new(Some(of_rows), Arc::new(entries.with_nothing_last()))
     }
 
     /// How many characters the strings among the values have, and elements the arrays.

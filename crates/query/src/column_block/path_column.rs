@@ -88,7 +88,7 @@ impl PathColumn {
                 *code = entry;
             }
         }
-        PathColumn::Coded(Coded::new(Some(codes), Arc::new(texts.behind_nothing())))
+        PathColumn::Coded(Coded::new(Some(codes), Arc::new(texts.with_nothing_first())))
     }
 
     /// Whether it was made of some rows with these among them.

@@ -2,8 +2,7 @@
 
 use super::chosen::{Side, choose as choose_sides, has_number};
 use super::computed::{BYTES_MAX, Texts};
-use super::evaluate::{Evaluator, Mask};
-use super::made::PARTS_MAX;
+use super::evaluate::{Evaluator, Mask, PARTS_MAX};
 use super::reckoned::Reckoned;
 use crate::chunk::{DecimalValues, Decimals, Digits, Mantissas};
 use crate::column_block::{Coded, PathColumn};

@@ -54,6 +54,9 @@ pub(super) const CALCULATED_SHARE: usize = 16;
 /// One row in so many, or fewer, are few.
 pub(super) const FEW_SHARE: usize = 2;
 
+/// A column is made of so many at most: each takes memory for all rows.
+pub(super) const PARTS_MAX: usize = 64;
+
 /// Fewer entries are evaluated one by one.
 const ENTRIES_MIN: usize = 64;
 

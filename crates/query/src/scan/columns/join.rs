@@ -1,8 +1,7 @@
 //! Texts of several columns joined: where they read as they are stored, their bytes are.
 
 use super::computed::Texts;
-use super::evaluate::Evaluator;
-use super::made::PARTS_MAX;
+use super::evaluate::{Evaluator, PARTS_MAX};
 use super::texts::{spelled, unquoted};
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;

@@ -2,7 +2,7 @@
 //! columns once for each combination of what they have.
 
 use super::compile::{is_has, needs_event, reads_document, slots_of};
-use super::evaluate::{Evaluator, Mask, is_true_or_false};
+use super::evaluate::{Evaluator, Mask, PARTS_MAX, is_true_or_false};
 use super::reckoned::Reckoned;
 use super::some_rows::only_reckons;
 use super::texts::Sought;
@@ -17,9 +17,6 @@ use super::computed::Texts;
 
 /// Combinations up to so many have a place each.
 const PLACES_MAX: usize = 1 << 16;
-
-/// A column is made of so many at most: each takes memory for all rows.
-pub(super) const PARTS_MAX: usize = 64;
 
 /// HEURISTIC: an expression takes so many times as long, evaluated once, as a number that is reckoned with many others.
 const EVALUATED_SHARE: usize = 32;

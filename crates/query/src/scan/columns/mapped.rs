@@ -4,9 +4,8 @@
 use super::characters::{self, Case, Spelling, Untold, has_needed_escapes_only};
 use super::computed::{BYTES_MAX, Texts};
 use super::cut::{Cut, Place};
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, PARTS_MAX};
 use super::found::Passing;
-use super::made::PARTS_MAX;
 use super::reckoned::Reckoned;
 use super::texts::{spelled, unquoted};
 use crate::ast::Arithmetic;

@@ -487,7 +487,7 @@ fn values(
     Ok(made.map(Values::Rows))
 }
 
-/// The same of an expression that reckons: of numbers that are wanted as such, or as texts for a few rows. None of another one.
+/// The same of an expression that reckons: numbers where these are wanted, or else for a few rows what it comes to as texts. None of another one.
 fn reckoned_values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Option<Values> {
     let Output { expr, form, are_summands } = output;
     match (expr, form) {
@@ -496,7 +496,7 @@ fn reckoned_values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -
             Form::Numbers,
         ) => {}
         (_, Form::Values | Form::Keys) if !evaluator.are_many(rows.len()) => {
-            return Some(Values::Rows(Arc::new(evaluator.texts_of_some(expr, rows)?)));
+            return evaluator.texts_of_some(expr, rows).map(Values::Rows);
         }
         _ => return None,
     }

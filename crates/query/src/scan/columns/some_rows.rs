@@ -1,6 +1,7 @@
 //! Arithmetic over some rows of a block, and numbers that their texts spell: what is read of them is gathered first.
 
 use super::compile::{reads_document, slots_of};
+use super::computed::Texts;
 use super::evaluate::{CALCULATED_SHARE, Evaluator};
 use super::found::Passing;
 use super::mapped::TextOf;
@@ -8,6 +9,7 @@ use super::whole::{gather_decimals, gather_some};
 use crate::column_block::{Coded, PathColumn, TextNumbers};
 use crate::dictionary::Dictionary;
 use crate::expr::{Computed, Expr};
+use crate::value::Value;
 use std::sync::Arc;
 
 /// Fewer rows are evaluated one by one.
@@ -34,19 +36,29 @@ impl<'b> Evaluator<'b> {
         Some(self.of_elements(columns.collect(), origins.collect()))
     }
 
-    /// What an expression that only reckons comes to for some rows, each as text; none of others, or where the rows are very few or most of all.
-    pub(super) fn texts_of_some(&self, expr: &Expr, rows: &Passing) -> Option<Dictionary> {
+    /// What an expression that only reckons comes to for some rows, each as text; none of others, or where the rows are very few or most of all, or their texts take much
+    /// memory.
+    pub(super) fn texts_of_some(&self, expr: &Expr, rows: &Passing) -> Option<Arc<Dictionary>> {
         let column = self.of_some(expr, rows)?.computed(expr)?;
         let coded = column.coded()?;
-        Some(Dictionary::of((0..rows.len()).map(|row| coded.dictionary.get(coded.code(row)))))
+        let mut made = Texts::default();
+        for row in 0..rows.len() {
+            made.add_told(|bytes| {
+                bytes.extend_from_slice(coded.dictionary.get(coded.code(row)));
+                true
+            });
+        }
+        made.into_dictionary()
     }
 }
 
-/// Whether an expression is arithmetic of paths, constants, instants and durations that are read from texts, and numbers that functions of strings cut out of these; and of what
-/// conditions choose among them.
+/// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, and numbers that functions of strings cut out
+/// of these; and of what conditions choose among them.
 pub(super) fn only_reckons(expr: &Expr) -> bool {
     match expr {
-        Expr::Constant(_) | Expr::Slot(_) | Expr::BuiltIn(Computed::Timestamp) => true,
+        Expr::Constant(Value::Number(_) | Value::Null | Value::Undefined)
+        | Expr::Slot(_)
+        | Expr::BuiltIn(Computed::Timestamp) => true,
         Expr::Path(readings) => readings.iter().all(only_reckons),
         Expr::Arithmetic(..) | Expr::Negate(_) => expr.children().into_iter().all(only_reckons),
         Expr::If(parts) => {

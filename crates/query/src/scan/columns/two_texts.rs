@@ -97,15 +97,20 @@ impl<'c> Parts<'c> {
     }
 }
 
+/// Whether a comparison asks for equal values, or for unequal ones; none of another one.
+fn wants_equal(op: Comparison) -> Option<bool> {
+    match op {
+        Comparison::Equal => Some(true),
+        Comparison::NotEqual => Some(false),
+        _ => None,
+    }
+}
+
 impl Evaluator<'_> {
     /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
     /// spelled in several ways.
     pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
-        let wants_equal = match op {
-            Comparison::Equal => true,
-            Comparison::NotEqual => false,
-            _ => return None,
-        };
+        let wants_equal = wants_equal(op)?;
         // Where one side is no column, the texts of the other are not put together.
         let (left, right) = (self.as_column(left)??, self.as_column(right)??);
         self.compare_coded(wants_equal, left.texts()?, right.texts()?)
@@ -113,11 +118,8 @@ impl Evaluator<'_> {
 
     /// The same where functions of strings make the texts of one side or of both of columns.
     fn compare_made_texts(&self, expr: &Expr) -> Option<Mask> {
-        let (wants_equal, left, right) = match expr {
-            Expr::Compare { op: Comparison::Equal, left, right, ci: false } => (true, left, right),
-            Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => (false, left, right),
-            _ => return None,
-        };
+        let Expr::Compare { op, left, right, ci: false } = expr else { return None };
+        let wants_equal = wants_equal(*op)?;
         if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
             return None;
         }
@@ -161,8 +163,8 @@ impl Evaluator<'_> {
         Some(left.zip(right).map(passes).collect())
     }
 
-    /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where something else is asked. Rows that are not `within`
-    /// need not be told.
+    /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where something
+    /// else is asked. Rows that are not `within` need not be told.
     pub(super) fn test_two_texts(
         &self,
         expr: &Expr,

@@ -96,12 +96,6 @@ impl Dictionary {
         self
     }
 
-    /// These texts before an empty one.
-    pub(crate) fn with_nothing_last(mut self) -> Dictionary {
-        self.ends.push(self.ends.last().copied().unwrap_or_default());
-        self
-    }
-
     /// A text for each of so many rows: these for some, in ascending order, and empty ones for the others.
     pub(crate) fn spread(self, with_one: &[u32], rows: usize) -> Dictionary {
         let mut ends = Vec::with_capacity(rows);

@@ -299,14 +299,29 @@ impl Coded {
         if !are_few(entries + 1, rows) {
             return Coded::new(None, Arc::new(texts.spread(with_one, rows)));
         }
-        let (codes, entries) = shared.unwrap_or_else(|| ((0..texts.len() as u32).collect(), texts));
-        let mut of_rows = vec![entries.len() as u32; rows];
-        for (row, code) in with_one.iter().zip(codes) {
-            if let Some(of_row) = of_rows.get_mut(*row as usize) {
-                *of_row = code;
+        match shared {
+            Some((codes, entries)) => Coded::of_rows(entries, codes.into_iter(), with_one, rows),
+            None => {
+                let each_its_own = 0..texts.len() as u32;
+                Coded::of_rows(texts, each_its_own, with_one, rows)
             }
         }
-        Coded::new(Some(of_rows), Arc::new(entries.with_nothing_last()))
+    }
+
+    /// The entries of some rows, of so many. Entry 0 is that of the others, so that each of these comes one later.
+    pub(crate) fn of_rows(
+        entries: Dictionary,
+        codes: impl Iterator<Item = u32>,
+        with_one: &[u32],
+        rows: usize,
+    ) -> Coded {
+        let mut of_rows = vec![0u32; rows];
+        for (row, code) in with_one.iter().zip(codes) {
+            if let Some(of_row) = of_rows.get_mut(*row as usize) {
+                *of_row = code + 1;
+            }
+        }
+        Coded::new(Some(of_rows), Arc::new(entries.with_nothing_first()))
     }
 
     /// How many characters the strings among the values have, and elements the arrays.

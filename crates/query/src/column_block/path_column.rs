@@ -82,13 +82,8 @@ impl PathColumn {
 
     /// Texts of some rows, of a block of so many. Entry 0 is that of the others.
     pub(crate) fn of_rows(texts: Dictionary, of: &[u32], rows: usize) -> PathColumn {
-        let mut codes = vec![0u32; rows];
-        for (entry, row) in (1..).zip(of) {
-            if let Some(code) = codes.get_mut(*row as usize) {
-                *code = entry;
-            }
-        }
-        PathColumn::Coded(Coded::new(Some(codes), Arc::new(texts.with_nothing_first())))
+        let each_its_own = 0..texts.len() as u32;
+        PathColumn::Coded(Coded::of_rows(texts, each_its_own, of, rows))
     }
 
     /// Whether it was made of some rows with these among them.

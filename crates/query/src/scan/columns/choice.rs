@@ -346,16 +346,10 @@ impl Evaluator<'_> {
 
     /// The numbers of a part that is reckoned with.
     fn operand_part(&self, expr: &Expr) -> Option<Part> {
-        if self.is_undefined(expr) {
-            return Some(Part::Undefined);
+        match self.is_undefined(expr) {
+            true => Some(Part::Undefined),
+            false => Some(self.part_of(self.operand(expr)?)),
         }
-        Some(match self.operand(expr)? {
-            Reckoned::Constant { value, scale } => Part::Number(value, scale),
-            Reckoned::Numbers(numbers) => {
-                Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
-            }
-            Reckoned::Decimals(decimals) => Part::Decimals(decimals),
-        })
     }
 
     fn number_part(&self, expr: &Expr) -> Option<Part> {
@@ -366,19 +360,25 @@ impl Evaluator<'_> {
         if self.mixed(expr).is_some() {
             return None;
         }
-        Some(match self.reckoned(expr)? {
-            Reckoned::Constant { value, scale } => Part::Number(value, scale),
-            Reckoned::Numbers(numbers) => {
-                Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
-            }
+        match self.reckoned(expr)? {
             // Their spelling is told by other texts.
             Reckoned::Decimals(decimals)
                 if self.as_column(expr).is_some() && !matches!(decimals.values, DecimalValues::Stored(_)) =>
             {
-                return None;
+                None
+            }
+            reckoned => Some(self.part_of(reckoned)),
+        }
+    }
+
+    fn part_of(&self, reckoned: Reckoned) -> Part {
+        match reckoned {
+            Reckoned::Constant { value, scale } => Part::Number(value, scale),
+            Reckoned::Numbers(numbers) => {
+                Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
             }
             Reckoned::Decimals(decimals) => Part::Decimals(decimals),
-        })
+        }
     }
 
     fn part(&self, expr: &Expr) -> Option<Part> {

@@ -72,7 +72,7 @@ mod tests {
             "select count(*) as n, Round(sum(Elapsed) / count(*), 1) from stream group by Application ci, time(1h) \
              having n > 5 + 5 order by time, n desc limit 3",
             "select a.b['c d'].e, @Properties['@x'], @Properties.f as f, @Data.g, {a, @l, 'k': [1, ..b]} from stream order by f",
-            "select Coalesce(a, 'none'), Concat(b, '-', c), let |x: a + 1| x * x, Every(b, |v| v is not null) from stream",
+            "select Coalesce(a, 'none'), Concat(b, '-', c), let |x: a + 1, now: Now()| x * x < now, Every(b, |v| v is not null) from stream",
             "select distinct(Application) from stream where @Timestamp >= DateTime('2024-05-29T10:56:01Z') and false",
             "select Now() - 1d < @t from stream where Replace(a, /b+/, '$0') = 'c' and IndexOfMatch(a, 'd') > 1d",
         ];

@@ -1,11 +1,13 @@
 //! Resolved expressions: every name is a slot of the event or a local, every pattern compiled.
 
 mod arithmetic;
+mod bindings;
 mod computed;
 mod eval;
 mod kind;
 mod like;
 mod pattern;
+mod pieces;
 mod print;
 mod rules;
 mod scope;

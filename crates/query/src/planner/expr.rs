@@ -4,7 +4,7 @@ use super::resolve::{Local, Resolver};
 use super::{aggregate, wildcard};
 use crate::ast::{Name, Node, ParsedExpr, Quantifier};
 use crate::error::Flaw;
-use crate::expr::{Computed, Expr, fold};
+use crate::expr::{Computed, Expr, bind, fold};
 use crate::span::Span;
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
@@ -185,7 +185,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// `let`: each value becomes the next local.
+    /// `let`: each value becomes the next local, or stands where it is used.
     fn bindings(&mut self, bindings: &[(Name, ParsedExpr)], body: &ParsedExpr) -> Result<Expr, Flaw> {
         let depth = self.locals.len();
         let mut values = Vec::new();
@@ -196,9 +196,9 @@ impl Resolver<'_> {
             let is_instant = self.is_instant(value);
             self.locals.push(Local { name: name.text.clone(), levels, is_instant });
         }
-        let body = Box::new(self.expr(body)?);
+        let body = self.expr(body)?;
         self.locals.truncate(depth);
-        Ok(Expr::Let(values, body))
+        Ok(bind(values, body, depth))
     }
 
     /// How many levels of arrays and objects a value that gets a name can have.

@@ -15,6 +15,7 @@ mod set;
 mod tree;
 
 pub(crate) use arithmetic::{binary_power, of_decimals};
+pub(crate) use bindings::bind;
 pub(crate) use computed::{Computed, DEFAULT_LEVEL};
 pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;

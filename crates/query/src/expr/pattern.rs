@@ -1,8 +1,9 @@
 //! Regular expressions, compiled once, matched against strings as they are stored where that is the same.
 
+use super::pieces::{Groups, Pieces, Told};
 use crate::value::Text;
 use memchr::memmem::Finder;
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use std::borrow::Cow;
@@ -21,6 +22,8 @@ pub(crate) struct Pattern {
     anchored: Option<AnchoredText>,
     /// Found when it is first asked for: many patterns never are.
     needed: OnceLock<Needed>,
+    /// The pattern as a sequence of pieces, if it is one. Made when groups are first asked for.
+    pieces: OnceLock<Option<Box<Pieces>>>,
 }
 
 /// What strings need to match a pattern: tells where to look for them among many.
@@ -82,7 +85,9 @@ impl Pattern {
         })?;
         let literal = if ci || whole { None } else { literal(&hir) };
         let anchored = if ci || whole { None } else { anchored(&hir) };
-        Ok(Pattern { source: source.to_owned(), ci, regex, literal, anchored, needed: OnceLock::new() })
+        let source = source.to_owned();
+        let pieces = if whole { OnceLock::from(None) } else { OnceLock::new() };
+        Ok(Pattern { source, ci, regex, literal, anchored, needed: OnceLock::new(), pieces })
     }
 
     /// The pattern as a literal of the language.
@@ -172,15 +177,60 @@ impl Pattern {
         limit_bytes: usize,
         charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
-        let (bytes, with) = (text.as_bytes(), replacement.spelled.as_bytes());
-        // Only a dollar asks for a group: without one none is looked for, which is much quicker.
-        if !replacement.has_dollar {
+        let bytes = text.as_bytes();
+        // Without a group in the replacement none is looked for, which is much quicker.
+        if let Some(with) = replacement.plain() {
             let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
             return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
         }
+        let pieces = self.pieces.get_or_init(|| Pieces::of(&self.source, self.ci).map(Box::new));
+        if let Some(pieces) = pieces.as_deref().filter(|pieces| pieces.tells(text)) {
+            let matches = self.by_pieces(pieces, text).map(|groups| (groups[0].clone(), groups));
+            let put = |groups: Groups, out: &mut Vec<u8>| {
+                replacement.write(out, |group| {
+                    let number = match group {
+                        Group::Number(number) => Some(*number),
+                        Group::Name(name) => pieces.named(name),
+                    };
+                    bytes.get(groups.get(number?)?.clone())
+                });
+            };
+            return replaced(text, matches, put, limit_bytes, charge);
+        }
         let matches = self.regex.captures_iter(bytes);
         let matches = matches.filter_map(|captures| Some((captures.get(0)?.range(), captures)));
-        replaced(text, matches, |captures, out| captures.expand(with, out), limit_bytes, charge)
+        let put = |captures: Captures<'_>, out: &mut Vec<u8>| {
+            replacement.write(out, |group| {
+                let found = match group {
+                    Group::Number(number) => captures.get(*number),
+                    Group::Name(name) => captures.name(name),
+                };
+                found.map(|found| found.as_bytes())
+            });
+        };
+        replaced(text, matches, put, limit_bytes, charge)
+    }
+
+    /// The matches of a sequence of pieces.
+    fn by_pieces<'t>(&'t self, pieces: &'t Pieces, text: &'t str) -> impl Iterator<Item = Groups> + 't {
+        let mut from = Some(0);
+        std::iter::from_fn(move || {
+            let mut groups = Groups::default();
+            let begins = from?;
+            match pieces.find(text, begins, &mut groups) {
+                Told::Match => {}
+                Told::NoMatch => return None,
+                Told::Unknown => {
+                    let captures = self.regex.captures_at(text.as_bytes(), begins)?;
+                    for (group, found) in groups.iter_mut().zip(captures.iter()) {
+                        *group = found.map(|found| found.range()).unwrap_or_default();
+                    }
+                }
+            }
+            // Only where matches begin with a text there can be more of them.
+            from = (!pieces.is_at_start()).then_some(groups[0].end);
+            Some(groups)
+        })
     }
 }
 
@@ -218,38 +268,73 @@ fn replaced<M>(
 #[derive(Clone, Debug)]
 pub(crate) struct Replacement {
     source: String,
-    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`.
-    spelled: String,
-    has_dollar: bool,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    Group(Group),
+}
+
+#[derive(Clone, Debug)]
+enum Group {
+    Number(usize),
+    Name(String),
 }
 
 impl Replacement {
     pub(crate) fn new(text: &str) -> Replacement {
-        if !text.contains('$') {
-            return Replacement { source: text.to_owned(), spelled: text.to_owned(), has_dollar: false };
-        }
-        let mut spelled = String::with_capacity(text.len() + 8);
+        let mut parts = Vec::new();
+        let mut plain = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
-            spelled.push_str(before);
+            plain.push_str(before);
             let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-            let (group, behind) = after.split_at(digits);
-            rest = behind;
-            if !group.is_empty() {
-                spelled.extend(["${", group, "}"]);
-            } else if let Some(behind) = after.strip_prefix('$') {
-                spelled.push_str("$$");
+            let (number, behind) = after.split_at(digits);
+            let braced = after.strip_prefix('{').and_then(|name| name.split_once('}'));
+            if let Some((group, behind)) = braced.or((!number.is_empty()).then_some((number, behind))) {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::Group(Group::new(group)));
                 rest = behind;
             } else {
-                spelled.push_str(if after.starts_with('{') { "$" } else { "$$" });
+                plain.push('$');
+                rest = after.strip_prefix('$').unwrap_or(after);
             }
         }
-        spelled.push_str(rest);
-        Replacement { source: text.to_owned(), spelled, has_dollar: true }
+        plain.push_str(rest);
+        parts.push(Part::Text(plain));
+        parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        Replacement { source: text.to_owned(), parts }
     }
 
     pub(crate) fn source(&self) -> &str {
         &self.source
+    }
+
+    /// What it is, if it has no groups.
+    fn plain(&self) -> Option<&[u8]> {
+        match self.parts.as_slice() {
+            [] => Some(b""),
+            [Part::Text(text)] => Some(text.as_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Writes it, with what the groups are. One that is not there is empty.
+    fn write<'t>(&self, out: &mut Vec<u8>, of_group: impl Fn(&Group) -> Option<&'t [u8]>) {
+        for part in &self.parts {
+            out.extend_from_slice(match part {
+                Part::Text(text) => text.as_bytes(),
+                Part::Group(group) => of_group(group).unwrap_or_default(),
+            });
+        }
+    }
+}
+
+impl Group {
+    fn new(text: &str) -> Group {
+        text.parse().map_or_else(|_| Group::Name(text.to_owned()), Group::Number)
     }
 }
 

@@ -1,0 +1,521 @@
+//! Groups of simple regular expressions, without an automaton.
+//!
+//! An automaton that tells groups looks at each byte for itself. What people cut out of texts is mostly written as `/^.*ms=([0-9]+)$/`: plain
+//! texts, and runs of characters between them. Such pieces are searched for as texts are, and tried again where a run took too much
+//! (backtracking, as in Perl). What takes too many trials is left to the automaton, whose time is bounded.
+
+use memchr::memmem::{Finder, FinderRev};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
+use std::ops::Range;
+
+/// Most runs of characters in one pattern: each can be tried again.
+const RUNS_MAX: usize = 8;
+
+/// Most groups, that of the whole match among them.
+const GROUPS_MAX: usize = 10;
+
+/// HEURISTIC: an automaton is quicker than so many looks at each byte.
+const LOOKS_MAX: usize = 8;
+
+/// Where each group stands. The first is the whole match.
+pub(super) type Groups = [Range<usize>; GROUPS_MAX];
+
+/// A pattern that is a sequence of plain texts and runs of characters.
+#[derive(Clone, Debug)]
+pub(super) struct Pieces {
+    pieces: Vec<Piece>,
+    /// The match begins where the text does. Else it begins with a plain text, which is searched for.
+    start: Option<Box<Finder<'static>>>,
+    /// Only of ASCII texts it is known what matches.
+    is_for_ascii: bool,
+    /// How many groups there are, and their names.
+    names: Vec<Option<Box<str>>>,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(Box<[u8]>),
+    Run(Box<Run>),
+    Open(usize),
+    Close(usize),
+    End,
+}
+
+/// Some characters of a set.
+#[derive(Clone, Debug)]
+struct Run {
+    set: Set,
+    least: usize,
+    most: usize,
+    is_greedy: bool,
+    before: Before,
+}
+
+/// Which bytes are in a set of characters. Those of characters beyond ASCII are all in it, or none.
+#[derive(Clone, Debug)]
+struct Set {
+    has: Box<[bool; 256]>,
+    /// The one byte that is not in it.
+    all_but: Option<u8>,
+}
+
+/// What comes behind a run, which tells where it can end.
+#[derive(Clone, Debug)]
+enum Before {
+    /// The end of the pattern: the first end that is tried will do.
+    Nothing,
+    /// The end of the text.
+    End,
+    /// What cannot begin with a character of the run: it ends where it has to.
+    Other,
+    Text(Box<(Finder<'static>, FinderRev<'static>)>),
+    /// It can end after each of its characters.
+    Any,
+}
+
+/// What is known of a match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Told {
+    Match,
+    NoMatch,
+    /// It takes too long to tell, or the text is not of the kind that is told of.
+    Unknown,
+}
+
+/// A run that can end earlier, or later where it is lazy.
+#[derive(Clone, Copy, Default)]
+struct Choice {
+    piece: usize,
+    least: usize,
+    most: usize,
+}
+
+impl Pieces {
+    /// The pieces of a pattern, if it is a sequence of such.
+    pub(super) fn of(source: &str, ci: bool) -> Option<Pieces> {
+        let hir = ParserBuilder::new().case_insensitive(ci).build().parse(source).ok()?;
+        let mut made = Pieces { pieces: Vec::new(), start: None, is_for_ascii: false, names: vec![None] };
+        let mut parts = Vec::new();
+        flatten(&hir, &mut parts);
+        let at_start =
+            matches!(parts.first(), Some(Part::Hir(hir)) if *hir.kind() == HirKind::Look(Look::Start));
+        for part in parts.iter().skip(usize::from(at_start)) {
+            made.add(part)?;
+        }
+        if !at_start {
+            let first = made.pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
+            let Some(Piece::Text(text)) = first else { return None };
+            made.start = Some(Box::new(Finder::new(text).into_owned()));
+        }
+        let runs = made.pieces.iter().filter(|piece| matches!(piece, Piece::Run(_))).count();
+        if runs > RUNS_MAX || made.names.len() > GROUPS_MAX {
+            return None;
+        }
+        made.look_behind();
+        Some(made)
+    }
+
+    fn add(&mut self, part: &Part<'_>) -> Option<()> {
+        let hir = match part {
+            Part::Open(index, name) => {
+                // Groups are told by their numbers, which grow.
+                if *index != self.names.len() {
+                    return None;
+                }
+                self.names.push(name.map(Into::into));
+                self.pieces.push(Piece::Open(*index));
+                return Some(());
+            }
+            Part::Close(index) => {
+                self.pieces.push(Piece::Close(*index));
+                return Some(());
+            }
+            Part::Hir(hir) => hir,
+        };
+        match hir.kind() {
+            HirKind::Look(Look::End) => self.pieces.push(Piece::End),
+            HirKind::Literal(literal) => {
+                std::str::from_utf8(&literal.0).ok()?;
+                self.pieces.push(Piece::Text(literal.0.clone()));
+            }
+            HirKind::Class(class) => self.add_run(set_of(class)?, 1, Some(1), true),
+            HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+                let set = match sub.kind() {
+                    HirKind::Class(class) => set_of(class)?,
+                    HirKind::Literal(literal) => match *literal.0 {
+                        [byte] => (Set::new(|other| other == byte), false),
+                        _ => return None,
+                    },
+                    _ => return None,
+                };
+                self.add_run(set, *min, *max, *greedy);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn add_run(&mut self, (set, is_for_ascii): (Set, bool), least: u32, most: Option<u32>, is_greedy: bool) {
+        // Characters are counted, and those beyond ASCII have several bytes.
+        self.is_for_ascii |= is_for_ascii || least > 1 || most.is_some();
+        self.pieces.push(Piece::Run(Box::new(Run {
+            set,
+            least: least as usize,
+            most: most.map_or(usize::MAX, |most| most as usize),
+            is_greedy,
+            before: Before::Any,
+        })));
+    }
+
+    /// Tells each run what is behind it.
+    fn look_behind(&mut self) {
+        let mut behind: Option<&Piece> = None;
+        let mut all = Vec::new();
+        for piece in self.pieces.iter().rev() {
+            if let Piece::Run(run) = piece {
+                all.push(match behind {
+                    None => Before::Nothing,
+                    Some(Piece::End) => Before::End,
+                    Some(Piece::Text(text)) if text.first().is_some_and(|byte| !run.set.has(*byte)) => {
+                        Before::Other
+                    }
+                    Some(Piece::Text(text)) => Before::Text(Box::new((
+                        Finder::new(text).into_owned(),
+                        FinderRev::new(text).into_owned(),
+                    ))),
+                    Some(Piece::Run(next)) if next.least > 0 && run.set.is_apart_from(&next.set) => {
+                        Before::Other
+                    }
+                    Some(_) => Before::Any,
+                });
+            }
+            if !matches!(piece, Piece::Open(_) | Piece::Close(_)) {
+                behind = Some(piece);
+            }
+        }
+        let runs = self.pieces.iter_mut().filter_map(|piece| match piece {
+            Piece::Run(run) => Some(run),
+            _ => None,
+        });
+        runs.zip(all.into_iter().rev()).for_each(|(run, before)| run.before = before);
+    }
+
+    /// The number of a named group.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known.as_deref() == Some(name))
+    }
+
+    /// Whether it matches at the start of a text only.
+    pub(super) fn is_at_start(&self) -> bool {
+        self.start.is_none()
+    }
+
+    /// Whether texts of these bytes are told of.
+    pub(super) fn tells(&self, text: &str) -> bool {
+        !self.is_for_ascii || text.is_ascii()
+    }
+
+    /// The first match from a place on: the start of the text, or the end of the match before. Takes linear time.
+    pub(super) fn find(&self, text: &str, from: usize, groups: &mut Groups) -> Told {
+        let mut budget = LOOKS_MAX * (text.len() - from.min(text.len())) + 64;
+        let Some(finder) = &self.start else {
+            return if from == 0 { self.match_at(text, 0, groups, &mut budget) } else { Told::NoMatch };
+        };
+        let mut from = from;
+        while let Some(found) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+            match self.match_at(text, from + found, groups, &mut budget) {
+                Told::NoMatch => from += found + 1,
+                told => return told,
+            }
+        }
+        Told::NoMatch
+    }
+
+    fn match_at(&self, text: &str, start: usize, groups: &mut Groups, budget: &mut usize) -> Told {
+        let mut choices = [Choice::default(); RUNS_MAX];
+        let mut open = 0;
+        let (mut at, mut piece) = (start, 0);
+        loop {
+            let Some(next) = self.pieces.get(piece) else {
+                groups[0] = start..at;
+                return Told::Match;
+            };
+            let next = match next {
+                Piece::Open(group) => {
+                    groups.get_mut(*group).into_iter().for_each(|group| group.start = at);
+                    Some(at)
+                }
+                Piece::Close(group) => {
+                    groups.get_mut(*group).into_iter().for_each(|group| group.end = at);
+                    Some(at)
+                }
+                Piece::End => (at == text.len()).then_some(at),
+                Piece::Text(wanted) => {
+                    let rest = text.as_bytes().get(at..).unwrap_or_default();
+                    rest.starts_with(wanted).then_some(at + wanted.len())
+                }
+                Piece::Run(run) => {
+                    let extent = run.extent(text.as_bytes(), at);
+                    *budget = budget.saturating_sub(extent);
+                    (extent >= run.least)
+                        .then(|| Choice { piece, least: at + run.least, most: at + extent })
+                        .and_then(|choice| run.end(text, choice, &mut choices, &mut open))
+                }
+            };
+            if let Some(next) = next {
+                (at, piece) = (next, piece + 1);
+                continue;
+            }
+            // The last run that can end elsewhere is tried again.
+            (at, piece) = loop {
+                if *budget == 0 {
+                    return Told::Unknown;
+                }
+                let Some(last) = open.checked_sub(1) else { return Told::NoMatch };
+                open = last;
+                let Some(choice) = choices.get(last).copied() else { return Told::NoMatch };
+                let Some(Piece::Run(run)) = self.pieces.get(choice.piece) else { return Told::NoMatch };
+                *budget = budget.saturating_sub(1 + (choice.most - choice.least) / 16);
+                if let Some(end) = run.end(text, choice, &mut choices, &mut open) {
+                    break (end, choice.piece + 1);
+                }
+            };
+        }
+    }
+}
+
+impl Run {
+    /// How many bytes from here on are of its characters.
+    fn extent(&self, text: &[u8], at: usize) -> usize {
+        let rest = text.get(at..).unwrap_or_default();
+        let rest = rest.get(..self.most).unwrap_or(rest);
+        match self.set.all_but {
+            Some(byte) => memchr::memchr(byte, rest),
+            None => rest.iter().position(|byte| !self.set.has(*byte)),
+        }
+        .unwrap_or(rest.len())
+    }
+
+    /// The end to try first, of those from `least` to `most`. What is left to try comes on the stack.
+    fn end(
+        &self,
+        text: &str,
+        choice: Choice,
+        choices: &mut [Choice; RUNS_MAX],
+        open: &mut usize,
+    ) -> Option<usize> {
+        let Choice { least, most, .. } = choice;
+        let end = match (&self.before, self.is_greedy) {
+            (Before::Nothing, true) | (Before::Other, _) => return Some(most),
+            (Before::Nothing, false) => return Some(boundary_from(text, least)),
+            (Before::End, _) => return (most == text.len()).then_some(most),
+            (Before::Text(finders), true) => {
+                let (finder, reversed) = &**finders;
+                let within = text.as_bytes().get(least..text.len().min(most + finder.needle().len()))?;
+                least + reversed.rfind(within)?
+            }
+            (Before::Text(finders), false) => {
+                let (finder, _) = &**finders;
+                let within = text.as_bytes().get(least..text.len().min(most + finder.needle().len()))?;
+                least + finder.find(within)?
+            }
+            (Before::Any, true) => (least..=most).rev().find(|end| text.is_char_boundary(*end))?,
+            (Before::Any, false) => (least..=most).find(|end| text.is_char_boundary(*end))?,
+        };
+        let left = match self.is_greedy {
+            true => end.checked_sub(1).filter(|most| *most >= least).map(|most| Choice { most, ..choice }),
+            false => (end < most).then_some(Choice { least: end + 1, ..choice }),
+        };
+        if let (Some(left), Some(place)) = (left, choices.get_mut(*open)) {
+            *place = left;
+            *open += 1;
+        }
+        Some(end)
+    }
+}
+
+fn boundary_from(text: &str, from: usize) -> usize {
+    (from..=text.len()).find(|place| text.is_char_boundary(*place)).unwrap_or(text.len())
+}
+
+impl Set {
+    fn new(is_in: impl Fn(u8) -> bool) -> Set {
+        let mut has = Box::new([false; 256]);
+        (0..=u8::MAX).zip(has.iter_mut()).for_each(|(byte, has)| *has = is_in(byte));
+        let mut others = (0..=u8::MAX).zip(has.iter()).filter(|(_, has)| !**has).map(|(byte, _)| byte);
+        let all_but = others.next().filter(|_| others.next().is_none());
+        Set { has, all_but }
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.has[usize::from(byte)]
+    }
+
+    fn is_apart_from(&self, other: &Set) -> bool {
+        self.has.iter().zip(other.has.iter()).all(|(own, other)| !(*own && *other))
+    }
+}
+
+/// The characters of a class, and whether it has some but not all of those beyond ASCII.
+fn set_of(class: &Class) -> Option<(Set, bool)> {
+    let Class::Unicode(class) = class else { return None };
+    let is_in = |c: char| class.iter().any(|range| (range.start()..=range.end()).contains(&c));
+    let beyond = class.iter().filter(|range| range.end() > '\u{7F}');
+    let (mut has_some, mut has_all) = (false, false);
+    for range in beyond {
+        has_some = true;
+        has_all |= range.start() <= '\u{80}' && range.end() == char::MAX;
+    }
+    let set = Set::new(|byte| if byte.is_ascii() { is_in(char::from(byte)) } else { has_all });
+    Some((set, has_some && !has_all))
+}
+
+enum Part<'h> {
+    Hir(&'h Hir),
+    Open(usize, Option<&'h str>),
+    Close(usize),
+}
+
+fn flatten<'h>(hir: &'h Hir, parts: &mut Vec<Part<'h>>) {
+    match hir.kind() {
+        HirKind::Empty => {}
+        HirKind::Concat(all) => all.iter().for_each(|hir| flatten(hir, parts)),
+        HirKind::Capture(capture) => {
+            parts.push(Part::Open(capture.index as usize, capture.name.as_deref()));
+            flatten(&capture.sub, parts);
+            parts.push(Part::Close(capture.index as usize));
+        }
+        _ => parts.push(Part::Hir(hir)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use regex::bytes::{Regex, RegexBuilder};
+
+    /// All that is known of matches, as the automaton tells it.
+    fn by_automaton(regex: &Regex, text: &str) -> Vec<Vec<Range<usize>>> {
+        let groups = |captures: regex::bytes::Captures<'_>| {
+            captures.iter().map(|group| group.map(|group| group.range()).unwrap_or_default()).collect()
+        };
+        regex.captures_iter(text.as_bytes()).map(groups).collect()
+    }
+
+    /// The same, as pieces tell it; none where they do not tell.
+    fn by_pieces(pieces: &Pieces, text: &str) -> Option<Vec<Vec<Range<usize>>>> {
+        let mut all = Vec::new();
+        let mut from = 0;
+        loop {
+            let mut groups = Groups::default();
+            match pieces.find(text, from, &mut groups) {
+                Told::Unknown => return None,
+                Told::NoMatch => return Some(all),
+                Told::Match => {}
+            }
+            from = groups[0].end;
+            all.push(groups[..pieces.names.len()].to_vec());
+            if pieces.is_at_start() {
+                return Some(all);
+            }
+        }
+    }
+
+    fn compare(source: &str, ci: bool, text: &str) -> Option<usize> {
+        let pieces = Pieces::of(source, ci).filter(|pieces| pieces.tells(text))?;
+        let regex = RegexBuilder::new(source).case_insensitive(ci).build().unwrap();
+        let told = by_pieces(&pieces, text)?;
+        assert_eq!(told, by_automaton(&regex, text), "/{source}/ {ci} {text:?}");
+        Some(told.len())
+    }
+
+    #[test]
+    fn what_people_cut_out_of_texts_is_told_by_pieces() {
+        for (source, text, matches) in [
+            (r"^.*ms=([0-9]+)$", "took ms=1 or ms=22", 1),
+            (r"^.*ms=([0-9]+)$", "took ms=1 or ms=", 0),
+            (r"^<https:\/\/([^\/]+)\/.*$", "<https://ä.example/u/1>, <mailto:b>", 1),
+            (r"^(\d+)\.(\d+)\.(\d+)\.(\d+)\.in-addr\.arpa$", "4.3.22.1.in-addr.arpa", 1),
+            (r"^.*\[(\d+)\..*$", "mx1[1x] [198.51]", 1),
+            (r"^([a-zA-Z]+).*$", "news42@em.example", 1),
+            (r"^.*?id=(\w+).*$", "id=1&id=2", 1),
+            (r"id=(?<id>[^&]*)", "id=1&id=2&id=", 3),
+            (r"(?s)^.*line ([0-9]+)\n   at .*$", "a\nline 4\n   at x\nb", 1),
+            (r"^(.+)(.)$", "abc", 1),
+            (r"^(.+?)(.*)", "äöü", 1),
+            (r"^(x?)", "", 1),
+            (r"^", "a", 1),
+        ] {
+            assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_sequence_is_left_to_the_automaton() {
+        for source in
+            ["a|b", "(ab)+", r"\bx", "(?m)^a", "[a-z]+x", "^(a)?", "x(?-u:.)", "^(((((((((((a)))))))))))"]
+        {
+            assert!(Pieces::of(source, false).is_none(), "/{source}/");
+        }
+        // Digits are of many scripts, and characters beyond ASCII have several bytes.
+        for source in [r"^\d+", "^.{3}", "^(.)"] {
+            assert!(!Pieces::of(source, false).unwrap().tells("ä"), "/{source}/");
+        }
+    }
+
+    #[test]
+    fn what_takes_many_trials_is_left_to_the_automaton() {
+        let pieces = Pieces::of("^.*a.*a.*a.*a.*b$", false).unwrap();
+        assert_eq!(pieces.find(&"a".repeat(10_000), 0, &mut Groups::default()), Told::Unknown);
+    }
+
+    /// Pieces that are put together to patterns.
+    fn piece() -> impl Strategy<Value = String> {
+        let set = prop_oneof![
+            Just("[ab]"),
+            Just("[^a]"),
+            Just("."),
+            Just(r"\d"),
+            Just("[a-c1]"),
+            Just("[^ab]"),
+            Just("ä"),
+            Just("a"),
+            Just("(?s:.)"),
+            Just(r"\w"),
+            Just("[[:alpha:]]")
+        ];
+        let times = prop_oneof![
+            Just(""),
+            Just("*"),
+            Just("+"),
+            Just("?"),
+            Just("*?"),
+            Just("+?"),
+            Just("{2}"),
+            Just("{1,2}"),
+            Just("{0,2}?"),
+            Just("??")
+        ];
+        let run = (set, times).prop_map(|(set, times)| format!("{set}{times}"));
+        let text = prop_oneof![Just("a"), Just("ab"), Just("b1"), Just("1"), Just("ä"), Just("aba")];
+        prop_oneof![3 => run.clone(), 2 => text.prop_map(str::to_owned), 2 => run.prop_map(|run| format!("({run})")), 1 => Just("(a(.*)b)".to_owned())]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #[test]
+        fn pieces_tell_what_the_automaton_tells(
+            pieces in prop::collection::vec(piece(), 1..7),
+            (at_start, at_end, ci) in any::<(bool, bool, bool)>(),
+            texts in prop::collection::vec("[abAB1ä2\n\u{212A}k]{0,12}", 8),
+        ) {
+            let (start, end) = (if at_start { "^" } else { "" }, if at_end { "$" } else { "" });
+            let source = format!("{start}{}{end}", pieces.concat());
+            for text in texts {
+                compare(&source, ci, &text);
+            }
+        }
+    }
+}

@@ -76,48 +76,6 @@ impl Group {
         Some(way)
     }
 
-    /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text. Takes time linear in the
-    /// shapes.
-    ///
-    /// ```
-    /// # use tamias_shred::{Event, Group, encode};
-    /// let keys = |documents: &[&str]| {
-    ///     let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
-    ///     let encoded = encode(&events.collect::<Vec<_>>())?;
-    ///     Ok::<_, Box<dyn std::error::Error>>(Group::open(&encoded.directory)?.keys())
-    /// };
-    /// assert_eq!(keys(&[r#"{"a":{"c":1}}"#, r#"{"b":2,"a":3}"#])?, Some(vec!["a".into(), "b".into()]));
-    /// assert_eq!(keys(&[r#"{"a":1,"a":2}"#])?, None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn keys(&self) -> Option<Vec<Box<str>>> {
-        let mut keys = BTreeSet::new();
-        for shape in self.shapes_of(0) {
-            let (first, tokens) = self.directory().shapes.get(*shape as usize)?.split_first()?;
-            let Token::Open(_) = first else { return None };
-            let (mut depth, mut own) = (0usize, BTreeSet::new());
-            for token in tokens {
-                if depth == 0
-                    && let Some(path) = token.path()
-                    && !own.insert(path)
-                {
-                    return None;
-                }
-                match token {
-                    Token::Open(_) => depth += 1,
-                    Token::Close => depth = depth.saturating_sub(1),
-                    Token::Leaf(..) => {}
-                }
-            }
-            keys.append(&mut own);
-        }
-        let key = |path: u32| match self.directory().paths.step(path) {
-            Some((_, Step::Key(key))) => std::str::from_utf8(key.as_ref()).ok().map(Box::from),
-            Some((_, Step::Element)) | None => None,
-        };
-        keys.into_iter().map(key).collect()
-    }
-
     /// The frames that are read for what stands at a path of keys, in ascending order; those of arrays are left out. Takes time linear in the tokens of all
     /// shapes.
     ///

@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{
-    AtArrays, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Holds, Numbers,
+    AtArrays, AtObjects, AtPath, AtRows, DecodeError, EventTimes, Frames, Group, GroupReader, Holds, Numbers,
     ShapeCodes, TextPath, Wanted,
 };
 use thiserror::Error;
@@ -415,6 +415,8 @@ impl ColumnBlock {
     /// What stands at a path of keys, where it makes no difference which event has what: numbers come as they are stored, and the first events seem to have them.
     pub(crate) fn at_in_any_order(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
         let known = self.decoded.column(path, self.turn);
+        // That its values have no column does not say whether they are there.
+        let known = known.filter(|column| !matches!(**column, PathColumn::Unknown));
         if let Some(column) = known.or_else(|| self.decoded.in_any_order(path, self.turn)) {
             return Ok(column);
         }
@@ -546,6 +548,11 @@ impl ColumnBlock {
             None => group.arrays_at(&keys_of(path)),
             Some(of) => group.arrays_within(of.at, &keys_of(path)),
         })
+    }
+
+    /// What shapes tell of the objects at a path of events.
+    pub(crate) fn objects_at(&self, path: &[Box<str>]) -> AtObjects {
+        self.decoded.group.objects_at(&keys_of(path))
     }
 
     /// Whether columns tell what stands at a path of elements.

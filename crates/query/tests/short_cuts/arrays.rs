@@ -91,3 +91,74 @@ fn elements_of_arrays_beside_each_other_are_those_of_events() {
         agree(&memory, text);
     }
 }
+
+/// Events with objects whose members are asked as elements are.
+fn timings() -> Memory {
+    let event = |n: u64| {
+        let delays = match n % 13 {
+            0 => "null".to_owned(),
+            1 => "{}".to_owned(),
+            2 => format!(r#"{{"queue":{n},"tls":null}}"#),
+            3 => format!(r#"{{"queue":"{n}","data":{}.5}}"#, n % 9),
+            _ => format!(r#"{{"queue":{},"tls":{}.25,"data":{}}}"#, n % 7, n % 5, n % 400),
+        };
+        let steps = match n % 4 {
+            0 => format!(r#"{{"a":{{"ms":{n},"of":["x",{}]}},"b":{{"ms":7}}}}"#, n % 3),
+            1 => r#"{"a":{"ms":"late"},"c":[1]}"#.to_owned(),
+            _ => format!(r#"{{"a":{{"of":["y"]}},"b":{{"ms":{}}}}}"#, n % 90),
+        };
+        let mixed = ["[1,2]", "{\"x\":1}", "7"][(n % 3) as usize];
+        let document = match n % 17 {
+            0 => format!(r#"{{"n":{n}}}"#),
+            _ => format!(
+                r#"{{"n":{n},"name":"x{}","delays":{delays},"sub":{{"delays":{delays}}},"steps":{steps},"mixed":{mixed},"names":["x1","x{}",{n}],"other":"x{}"}}"#,
+                n % 9,
+                n % 5,
+                n % 3,
+            ),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..700).map(event).collect();
+    Memory::blocks(&[&[&events[..400]], &[&events[400..]]])
+}
+
+#[test]
+fn members_of_objects_are_asked_as_elements_are() {
+    let memory = timings();
+    for text in [
+        "select count(*) from stream where delays[?] > 5",
+        "select count(*) from stream where delays[*] < 5",
+        "select count(*), sum(n) from stream where not (delays[*] < 5)",
+        "select n, delays[?] > 5 as late, delays[*] < 300 as soon from stream limit 100",
+        "select count(*) from stream where sub.delays[?] = n or sub.delays[?] is null group by n % 3",
+        "select count(*) from stream where Every(delays, |d| d is not null)",
+        "select count(*) from stream where Some(delays, |d| TypeOf(d) = 'string' and n > 40)",
+        "select count(*) from stream where Every(delays, |d| d < 100 or n % 2 = 0) group by Some(delays, |d| d = 3)",
+        "select count(*) from stream where steps[?].ms > 6",
+        "select count(*) from stream where steps[?].of[?] = 'x' or steps[*].ms < 50",
+        "select count(*) from stream where mixed[?] = 1",
+        "select count(*) from stream where 7 in delays or 1 in mixed",
+        "select count(*) from stream where nothing[?] = 1 or Every(nothing, |x| x = 1)",
+        "select count(*) from stream where steps[?][?] = 7",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+#[test]
+fn what_another_path_has_is_sought_in_arrays() {
+    let memory = timings();
+    for text in [
+        "select count(*) from stream where name in names",
+        "select count(*), sum(n) from stream where not (name in names) and n > 9",
+        "select count(*) from stream where name in names or other in names or n in names",
+        "select count(*) from stream where name not in names",
+        "select n, name in names as found, nothing in names as no from stream limit 60",
+        "select count(*) from stream where nothing in names or name in nothing or name in delays or name in other",
+        "select count(*) from stream where name in names ci and Length(names) = 3 group by name",
+        "select sum(if name in names then n else 0) from stream where not (other in mixed)",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -6,7 +6,7 @@
 use super::compile::{ColumnPlan, Unnest, slots_of};
 use super::evaluate::Evaluator;
 use super::of_array::{Asked, OfArray, StandIn};
-use super::spots::Bound;
+use super::spots::{Bound, Position};
 use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;
 use crate::ast::Quantifier;
@@ -55,9 +55,14 @@ impl Evaluator<'_> {
         let mut asked = Vec::new();
         let mut place = |of: OfArray| Some(self.first_stand_in + of.place_in(&mut asked));
         if let Some(Unnest::Values(collection)) = &mut plan.unnest {
-            self.take_asked(collection, bound, true, &mut place);
+            self.take_asked(collection, bound, Position::VALUE, &mut place);
         }
-        plan.exprs_mut().for_each(|expr| self.take_asked(expr, bound, true, &mut place));
+        if let Some(filter) = &mut plan.filter {
+            self.take_asked(filter, bound, Position::CONDITION, &mut place);
+        }
+        for output in &mut plan.outputs {
+            self.take_asked(&mut output.expr, bound, Position::VALUE, &mut place);
+        }
         (plan, asked)
     }
 
@@ -175,6 +180,7 @@ impl Evaluator<'_> {
                 };
                 Some(Arc::new(of.folded(&mask, *quantifier, array.at.rows)))
             }
+            Asked::OfMembers(of) => self.folded_members(block, of)?,
         })
     }
 
@@ -381,23 +387,26 @@ impl ArrayColumn {
 
     /// Of each row whether some of its elements pass, or every one does; undefined where it has no array.
     fn folded(&self, mask: &[bool], quantifier: Quantifier, rows: usize) -> PathColumn {
-        const UNDEFINED: u32 = 0;
-        let mut codes = vec![UNDEFINED; rows];
+        let mut passes = vec![None; rows];
         let mut rest = mask;
         for (row, length) in self.arrays() {
             let (own, others) = rest.split_at(rest.len().min(length as usize));
             rest = others;
-            let passes = match quantifier {
+            let own_passes = match quantifier {
                 Quantifier::Any => own.contains(&true),
                 Quantifier::All => !own.contains(&false),
             };
-            if let Some(code) = codes.get_mut(row as usize) {
-                *code = 1 + u32::from(passes);
-            }
+            passes.get_mut(row as usize).into_iter().for_each(|passes| *passes = Some(own_passes));
         }
-        let dictionary = Dictionary::new(b"falsetrue".to_vec(), vec![0, 5, 9]);
-        PathColumn::Coded(Coded::new(Some(codes), Arc::new(dictionary)))
+        of_truths(passes)
     }
+}
+
+/// A column of what is true, false or undefined.
+pub(super) fn of_truths(truths: impl IntoIterator<Item = Option<bool>>) -> PathColumn {
+    let codes = truths.into_iter().map(|truth| truth.map_or(0, |truth| 1 + u32::from(truth))).collect();
+    let dictionary = Dictionary::new(b"falsetrue".to_vec(), vec![0, 5, 9]);
+    PathColumn::Coded(Coded::new(Some(codes), Arc::new(dictionary)))
 }
 
 impl PathColumn {

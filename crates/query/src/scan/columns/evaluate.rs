@@ -110,6 +110,11 @@ impl<'b> Evaluator<'b> {
         Evaluator { columns, is_flat: true, origins: self.origins.clone(), ..self.emptied() }
     }
 
+    /// One with the same rows and other columns, of which nothing is made yet.
+    pub(super) fn beside(&self, columns: Vec<Option<Arc<PathColumn>>>) -> Evaluator<'b> {
+        Evaluator { columns, origins: self.origins.clone(), ..self.emptied() }
+    }
+
     /// One whose rows are elements, by the event of each.
     pub(super) fn of_elements(
         &self,

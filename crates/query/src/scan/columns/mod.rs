@@ -23,6 +23,7 @@ mod mapped;
 mod members;
 mod of_array;
 mod of_block;
+mod of_members;
 mod of_numbers;
 mod one_case;
 mod quotient;

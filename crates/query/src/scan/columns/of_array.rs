@@ -31,6 +31,20 @@ pub(super) enum Asked {
     Nth { array: Array, place: u32, then: Box<Asked> },
     /// Whether a condition holds for some element, or for every one. What it asks of elements is in the slots behind those of paths.
     Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_elements: Vec<Asked> },
+    /// The same of the members of objects.
+    OfMembers(OfMembers),
+}
+
+/// Whether a condition holds for some member of the objects at a path of events, or for every one.
+#[derive(Clone, Debug)]
+pub(super) struct OfMembers {
+    pub(super) object: Path,
+    pub(super) members: Vec<Path>,
+    pub(super) quantifier: Quantifier,
+    /// What it asks of a member's value is in the slots behind those of paths.
+    pub(super) condition: Expr,
+    /// The paths below the value that these slots are for.
+    pub(super) below: Vec<Path>,
 }
 
 impl Asked {
@@ -56,6 +70,7 @@ impl Asked {
             Asked::Length(array) => names.push(array.name_of(&[])),
             Asked::Nth { then, .. } => then.names(names),
             Asked::Quantified { of_elements, .. } => of_elements.iter().for_each(|asked| asked.names(names)),
+            Asked::OfMembers(of) => names.push(of.object.join(".")),
         }
     }
 }

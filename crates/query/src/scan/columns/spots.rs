@@ -1,20 +1,23 @@
-//! Where expressions lead to in the arrays of a block, and what they ask there: of events, of elements that have rows of their own, or of those that a condition
+//! Where expressions lead to in the arrays and objects of a block, and what they ask there: of events, of elements that have rows of their own, or of those that a condition
 //! is asked of.
 
 use super::compile::{bind_element, reads_document, slots_of};
 use super::evaluate::Evaluator;
 use super::members::spelled;
-use super::of_array::{Asked, OfArray};
-use crate::ast::Quantifier;
+use super::of_array::{Asked, OfArray, OfMembers};
+use crate::ast::{Comparison, Quantifier};
 use crate::column_block::{Array, Path};
 use crate::expr::{Expr, Set};
 use crate::value::Value;
 use rust_decimal::Decimal;
 use std::sync::Arc;
-use tamias_shred::AtArrays;
+use tamias_shred::{AtArrays, AtObjects};
 
 /// Of a block with more elements, arrays are values like others.
 const ELEMENTS_MAX: usize = 1 << 20;
+
+/// Of objects with more members, members are values like others: for each of them a condition is asked of all events.
+const MEMBERS_MAX: usize = 64;
 
 /// The slot of the element that a condition is asked of, while that is taken apart. No column has it.
 const ELEMENT: usize = usize::MAX;
@@ -41,35 +44,64 @@ impl Spot {
     }
 }
 
+/// Where an expression stands in another one.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    /// Beneath a lambda or `let`, locals are not those of a single lambda.
+    is_outermost: bool,
+    /// Whether it matters no more than whether it is true.
+    is_condition: bool,
+}
+
+impl Position {
+    pub(super) const CONDITION: Position = Position { is_outermost: true, is_condition: true };
+    pub(super) const VALUE: Position = Position { is_outermost: true, is_condition: false };
+
+    /// That of what stands directly inside an expression.
+    fn within(self, expr: &Expr) -> Position {
+        Position {
+            is_outermost: self.is_outermost && !matches!(expr, Expr::Let(..) | Expr::Quantified { .. }),
+            is_condition: self.is_condition && matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_)),
+        }
+    }
+}
+
 impl Evaluator<'_> {
-    /// Puts slots in place of what is asked of arrays. Beneath a lambda or `let`, locals are not those of a single lambda.
+    /// Puts slots in place of what is asked of arrays.
     pub(super) fn take_asked(
         &self,
         expr: &mut Expr,
         bound: &[Bound],
-        is_outermost: bool,
+        at: Position,
         place: &mut dyn FnMut(OfArray) -> Option<usize>,
     ) {
-        if let Some(of) = self.asked(expr, bound, is_outermost)
+        if let Some(of) = self.asked(expr, bound, at)
             && let Some(slot) = place(of)
         {
             *expr = Expr::Slot(slot);
             return;
         }
-        let is_outermost = is_outermost && !matches!(expr, Expr::Let(..) | Expr::Quantified { .. });
+        let within = at.within(expr);
         for child in expr.children_mut() {
-            self.take_asked(child, bound, is_outermost, place);
+            self.take_asked(child, bound, within, place);
         }
     }
 
-    fn asked(&self, expr: &Expr, bound: &[Bound], is_outermost: bool) -> Option<OfArray> {
+    fn asked(&self, expr: &Expr, bound: &[Bound], at: Position) -> Option<OfArray> {
         match expr {
             Expr::Call { function, arguments, .. } if function.name == "Length" => {
                 let (spot, array) = self.array(arguments.first()?, bound)?;
                 (!array.at.has_texts).then(|| spot.asks(Asked::Length(array)))
             }
-            Expr::Quantified { quantifier, collection, body } if is_outermost && !reads_document(body) => {
-                self.quantified(*quantifier, collection, (**body).clone(), bound)
+            Expr::Quantified { quantifier, collection, body } if at.is_outermost && !reads_document(body) => {
+                let of_array = self.quantified(*quantifier, collection, (**body).clone(), bound);
+                of_array.or_else(|| self.of_members(*quantifier, collection, (**body).clone()))
+            }
+            // What is undefined is in no array: that this is undefined then, and not false, makes no difference to a condition.
+            Expr::In { left, right, negated: false, ci } if at.is_condition && is_place(left) => {
+                let (left, right_of) = (Box::new(Expr::Local(0)), left.clone());
+                let equals = Expr::Compare { op: Comparison::Equal, left, right: right_of, ci: *ci };
+                self.quantified(Quantifier::Any, right, equals, bound)
             }
             Expr::In { left, right, negated, ci } => {
                 let Expr::Constant(value) = &**left else { return None };
@@ -108,7 +140,7 @@ impl Evaluator<'_> {
         }
         bind_element(&mut condition, ELEMENT);
         let mut of_elements = Vec::new();
-        self.take_asked(&mut condition, &[(ELEMENT, array.clone())], true, &mut |of| {
+        self.take_asked(&mut condition, &[(ELEMENT, array.clone())], Position::CONDITION, &mut |of| {
             // What is asked of events has no column here.
             (of.level > 0).then(|| of_paths + of.place_in(&mut of_elements))
         });
@@ -117,6 +149,45 @@ impl Evaluator<'_> {
         }
         let of_elements = of_elements.into_iter().map(|of| of.asked).collect();
         Some(spot.asks(Asked::Quantified { array, quantifier, condition, of_elements }))
+    }
+
+    /// The same for a member of an object, or for each.
+    fn of_members(&self, quantifier: Quantifier, collection: &Expr, mut condition: Expr) -> Option<OfArray> {
+        let (object, members) = self.object(collection)?;
+        let of_paths = self.paths.len();
+        if slots_of(&condition).iter().any(|slot| *slot >= of_paths) {
+            return None;
+        }
+        bind_element(&mut condition, ELEMENT);
+        let mut below = Vec::new();
+        take_below(&mut condition, of_paths, &mut below);
+        if slots_of(&condition).contains(&ELEMENT) {
+            return None;
+        }
+        let of = OfMembers { object, members, quantifier, condition, below };
+        Some(OfArray { level: 0, asked: Asked::OfMembers(of) })
+    }
+
+    /// The path of the objects that an expression comes down to in this block, where it comes down to nothing else, and the paths of their members.
+    fn object(&self, expr: &Expr) -> Option<(Path, Vec<Path>)> {
+        let block = self.block.stored()?;
+        let readings = match expr {
+            Expr::Path(readings) => readings.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let mut only = None;
+        for reading in readings {
+            let spot = self.spot(reading, &[]).filter(|spot| spot.of.is_none())?;
+            match block.objects_at(&spot.below) {
+                AtObjects::Nothing => {}
+                AtObjects::Objects(keys) if only.is_none() && keys.len() <= MEMBERS_MAX => {
+                    let member = |key| spot.below.iter().cloned().chain([key]).collect();
+                    only = Some((spot.below.clone().into(), keys.into_iter().map(member).collect()));
+                }
+                AtObjects::Objects(_) | AtObjects::Unknown => return None,
+            }
+        }
+        only
     }
 
     /// The arrays of each row of a level that an expression comes down to in this block: the level, and they.
@@ -173,6 +244,41 @@ impl Evaluator<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// Whether an expression is what an event has at a path.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Slot(_) | Expr::Path(_) => true,
+        Expr::Member(of, _) => is_place(of),
+        _ => false,
+    }
+}
+
+/// Puts slots behind those of paths in place of what is asked of the value in the slot of the element.
+fn take_below(expr: &mut Expr, of_paths: usize, below: &mut Vec<Path>) {
+    if let Some(path) = path_of_element(expr) {
+        let place = below.iter().position(|known| **known == *path).unwrap_or_else(|| {
+            below.push(path.into());
+            below.len() - 1
+        });
+        *expr = Expr::Slot(of_paths + place);
+        return;
+    }
+    expr.children_mut().into_iter().for_each(|child| take_below(child, of_paths, below));
+}
+
+/// The path of an expression below the value in the slot of the element.
+fn path_of_element(expr: &Expr) -> Option<Vec<Box<str>>> {
+    match expr {
+        Expr::Slot(ELEMENT) => Some(Vec::new()),
+        Expr::Member(of, name) => {
+            let mut path = path_of_element(of)?;
+            path.push(key(name)?);
+            Some(path)
+        }
+        _ => None,
     }
 }
 

@@ -89,13 +89,25 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.by_entries(expr))
             .or_else(|| self.by_numbers(expr))
             .or_else(|| self.number_texts(expr))
+            .or_else(|| self.joined_parts(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))
             .or_else(|| self.replaced(expr))
-            .or_else(|| {
-                let (expr, inner) = self.flattened(expr)?;
-                inner.computed(&expr)
+            .or_else(|| match expr {
+                // Its parts have been tried.
+                Expr::Concat(_) => None,
+                _ => {
+                    let (expr, inner) = self.flattened(expr)?;
+                    inner.computed(&expr)
+                }
             })
+    }
+
+    /// Texts that are joined of what is computed: of columns, and not for each combination of the entries that they are computed from.
+    fn joined_parts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let Expr::Concat(_) = expr else { return None };
+        let (expr, inner) = self.flat_with(expr, |_| false)?;
+        inner.computed(&expr)
     }
 
     /// A value that all rows have.
@@ -259,6 +271,8 @@ fn combinations(columns: &[&Coded], rows: usize) -> Option<(Vec<u32>, Vec<u32>)>
         }
         size = next;
     }
+    // Where there are no more of them, the first rows need not tell.
+    let repeat = size <= rows / 2;
     let (mut codes, mut firsts) = (Vec::with_capacity(rows), Vec::new());
     let mut few = if size <= PLACES_MAX { vec![0u32; size] } else { Vec::new() };
     let mut many: HashMap<u64, u32, RandomState> = HashMap::default();
@@ -272,7 +286,7 @@ fn combinations(columns: &[&Coded], rows: usize) -> Option<(Vec<u32>, Vec<u32>)>
             *place = firsts.len() as u32;
         }
         codes.push(*place - 1);
-        if codes.len() == PROBE && firsts.len() > PROBE / 2 {
+        if codes.len() == PROBE && !repeat && firsts.len() > PROBE / 2 {
             return None;
         }
     }

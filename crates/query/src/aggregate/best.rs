@@ -41,6 +41,8 @@ enum Best {
     Number { mantissa: i64, scale: u8, digits: u8 },
     /// The place of another value, and a binary number near to it; not a number where it is none, or that is not told.
     Other { place: u32, estimate: f64 },
+    /// The place of a text among the other values, and [how it begins](crate::value::Text::beginning).
+    Text { place: u32, beginning: u64 },
 }
 
 /// The values of all groups.
@@ -76,7 +78,7 @@ impl Bests {
                 let power = WHOLE_POWERS.get(usize::from(scale.saturating_sub(digits)));
                 Held::Few(mantissa / power.copied().unwrap_or(1), digits.into())
             }
-            Best::Other { place, .. } => {
+            Best::Other { place, .. } | Best::Text { place, .. } => {
                 Held::Value(self.others.get(place as usize).map_or(Value::Undefined, Value::reborrow))
             }
         };
@@ -91,7 +93,16 @@ impl Bests {
             Best::Number { mantissa, scale, .. } => {
                 Some(compare_few((*mantissa, (*scale).into()), (number, of.into())))
             }
-            Best::Nothing | Best::Other { .. } => None,
+            Best::Nothing | Best::Other { .. } | Best::Text { .. } => None,
+        }
+    }
+
+    /// How the text that a group has begins; none where it has another value, or that is not told.
+    #[inline]
+    pub(super) fn beginning(&self, group: u32) -> Option<u64> {
+        match self.best.get(group as usize)? {
+            Best::Text { beginning, .. } => Some(*beginning),
+            Best::Nothing | Best::Number { .. } | Best::Other { .. } => None,
         }
     }
 
@@ -103,6 +114,7 @@ impl Bests {
             None | Some(Best::Nothing) => f64::NEG_INFINITY,
             Some(Best::Number { mantissa, scale, .. }) => value::estimate(*mantissa, (*scale).into()),
             Some(Best::Other { estimate, .. }) => *estimate,
+            Some(Best::Text { .. }) => f64::NAN,
         }
     }
 
@@ -126,11 +138,15 @@ impl Bests {
             Value::Number(Number::Decimal(decimal)) => value::estimate_of(*decimal),
             _ => f64::NAN,
         };
+        let beginning = match &value {
+            Value::Text(text) => text.beginning(),
+            _ => None,
+        };
         let before = vec_bytes(&self.others);
         self.other_bytes += value.weight();
         // A value takes the place of the one before.
         let own = match self.best.get(group as usize) {
-            Some(Best::Other { place, .. }) => Some(*place),
+            Some(Best::Other { place, .. } | Best::Text { place, .. }) => Some(*place),
             None | Some(Best::Nothing | Best::Number { .. }) => None,
         };
         let place = own.or_else(|| self.free.pop()).unwrap_or(self.others.len() as u32);
@@ -141,7 +157,11 @@ impl Bests {
             }
             None => self.others.push(value),
         }
-        self.put(group, Best::Other { place, estimate }, order);
+        let best = match beginning {
+            Some(beginning) => Best::Text { place, beginning },
+            None => Best::Other { place, estimate },
+        };
+        self.put(group, best, order);
         let grown = self.other_bytes.saturating_sub(self.told_bytes);
         self.told_bytes += grown;
         vec_bytes(&self.others) - before + grown
@@ -150,7 +170,7 @@ impl Bests {
     /// Takes the value of a group out, if it has one.
     pub(super) fn take(&mut self, group: u32) -> Option<(Held<'static>, Order)> {
         let (held, order) = match self.best.get(group as usize)? {
-            Best::Other { place, .. } => {
+            Best::Other { place, .. } | Best::Text { place, .. } => {
                 let other = self.others.get_mut(*place as usize)?;
                 let value = std::mem::replace(other, Value::Undefined);
                 self.other_bytes = self.other_bytes.saturating_sub(value.weight());
@@ -166,7 +186,7 @@ impl Bests {
     }
 
     fn set_best(&mut self, group: u32, value: Best, order: Order) {
-        if let Some(Best::Other { place, .. }) = self.put(group, value, order) {
+        if let Some(Best::Other { place, .. } | Best::Text { place, .. }) = self.put(group, value, order) {
             self.set_free(place);
         }
     }

@@ -8,7 +8,7 @@ use crate::chunk::{
     StoredNumbers, scalar_of, value_of,
 };
 use crate::expr::Certain;
-use crate::value::{Kind, Number, Value, compare_few};
+use crate::value::{Kind, Number, Value, beginning_of, compare_few};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 use tamias_simd::numbers::range;
@@ -64,12 +64,14 @@ struct Plain<'t> {
 impl<'t> Plain<'t> {
     #[inline]
     fn of(text: &'t [u8]) -> Plain<'t> {
-        let beginning = text.first_chunk().copied().unwrap_or_else(|| {
-            let mut beginning = [0; 8];
-            beginning.iter_mut().zip(text).for_each(|(place, byte)| *place = *byte);
-            beginning
-        });
-        Plain { beginning: u64::from_be_bytes(beginning), text }
+        Plain { beginning: beginning_of(text), text }
+    }
+
+    /// How another text stands to this one, as far as the bytes before the first escape in it tell.
+    fn compare_beginning(&self, other: &[u8]) -> Option<Ordering> {
+        let both = other.len().min(self.text.len());
+        let (own, other) = (self.text.get(..both)?, other.get(..both)?);
+        Some(other.cmp(own)).filter(|order| order.is_ne())
     }
 }
 
@@ -90,6 +92,14 @@ impl<const LEAST: bool> Extremes<LEAST> {
 
     /// Whether a value of an event is better than the best of a group, or equal and earlier.
     fn is_best(&self, group: u32, value: &Held<'_>, order: Order) -> bool {
+        // Most texts are told from the best by how they begin, which stands beside the group.
+        if let Held::Value(Value::Text(text)) = value
+            && let Some(best) = self.best.beginning(group)
+            && let Some(own) = text.beginning()
+            && own != best
+        {
+            return own.cmp(&best) == Self::WANTED;
+        }
         self.best.get(group).is_none_or(|(best, first)| {
             if value.is_number() != best.is_number() {
                 return value.is_number();
@@ -319,7 +329,9 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 continue;
             }
             let json = entries.dictionary.get(*code);
-            if json.first() == Some(&b'"') && (are_plain || memchr::memchr(b'\\', json).is_none()) {
+            let is_text = json.first() == Some(&b'"');
+            let escape = if is_text && !are_plain { memchr::memchr(b'\\', json) } else { None };
+            if is_text && escape.is_none() {
                 // The closing quote is less than most characters, and would count as one.
                 let text = Plain::of(json.get(1..json.len() - 1).unwrap_or_default());
                 if let Some(best) = best.get_mut(at)
@@ -328,6 +340,13 @@ impl<const LEAST: bool> Extremes<LEAST> {
                     *best = Some((text, row));
                 }
             } else if !json.is_empty() {
+                // A text is not read where what is before the first escape tells that it is not the best.
+                if let Some(before) = escape.and_then(|escape| json.get(1..escape))
+                    && let Some(Some((best, _))) = best.get(at)
+                    && best.compare_beginning(before) == Some(Self::WANTED.reverse())
+                {
+                    continue;
+                }
                 grown += self.add(group, scalar_of(json), chunk.order(row), 1);
             }
         }

@@ -21,7 +21,7 @@ pub(crate) use number::{
     telling_digits,
 };
 pub(crate) use order::{canonical, compare, equal, order};
-pub(crate) use text::{Text, lower, upper};
+pub(crate) use text::{Text, beginning_of, lower, upper};
 pub use types::VALUE_BYTES_MAX;
 pub(crate) use types::{Array, Object, Value};
 pub(crate) use write::{json, parse, write_json};

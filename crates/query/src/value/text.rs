@@ -17,6 +17,17 @@ pub(crate) enum Text<'a> {
     Spelled(Arc<str>),
 }
 
+/// The first eight bytes of a text as a number, with zeros behind a shorter one: where those of two texts differ, the texts stand to one another as they do.
+#[inline]
+pub(crate) fn beginning_of(text: &[u8]) -> u64 {
+    let beginning = text.first_chunk().copied().unwrap_or_else(|| {
+        let mut beginning = [0; 8];
+        beginning.iter_mut().zip(text).for_each(|(place, byte)| *place = *byte);
+        beginning
+    });
+    u64::from_be_bytes(beginning)
+}
+
 impl Text<'_> {
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
@@ -39,6 +50,21 @@ impl Text<'_> {
             },
             other => other,
         }
+    }
+
+    /// Its first eight bytes, with zeros behind a shorter one; none where one of them is escaped. Where those of two texts differ, the texts
+    /// stand to one another as they do.
+    #[inline]
+    pub(crate) fn beginning(&self) -> Option<u64> {
+        let text = match self {
+            Text::Stored(text) => text.raw(),
+            Text::Borrowed(text) => text.as_bytes(),
+            Text::Shared(text) => text.as_bytes(),
+            Text::Spelled(_) => return None,
+        };
+        let beginning = beginning_of(text);
+        let is_escaped = matches!(self, Text::Stored(_)) && beginning.to_be_bytes().contains(&b'\\');
+        (!is_escaped).then_some(beginning)
     }
 
     /// The number of Unicode scalars.

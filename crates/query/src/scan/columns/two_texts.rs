@@ -6,6 +6,7 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::error::ExecError;
 use crate::expr::Expr;
+use crate::value::Kind;
 use foldhash::fast::RandomState;
 use memchr::memmem::{self, Finder};
 use std::borrow::Cow;
@@ -116,7 +117,7 @@ impl Evaluator<'_> {
         self.compare_coded(wants_equal, left.texts()?, right.texts()?)
     }
 
-    /// The same where functions of strings make the texts of one side or of both of columns.
+    /// The same where the texts of one side or of both are made of columns.
     fn compare_made_texts(&self, expr: &Expr) -> Option<Mask> {
         let Expr::Compare { op, left, right, ci: false } = expr else { return None };
         let wants_equal = wants_equal(*op)?;
@@ -125,7 +126,7 @@ impl Evaluator<'_> {
         }
         let side = |of: &Expr| match self.as_column(of) {
             Some(column) => column.cloned(),
-            None if self.is_mapped(of) => self.computed(of),
+            None if of.kind(&[]) == Some(Kind::String) => self.computed(of),
             None => None,
         };
         let (left, right) = (side(left)?, side(right)?);

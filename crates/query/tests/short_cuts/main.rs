@@ -15,6 +15,7 @@ mod members;
 mod memory;
 mod parts;
 mod random;
+mod replies;
 mod spellings;
 mod templated;
 mod texts;

@@ -4,6 +4,7 @@ use super::characters::Spelling;
 use super::evaluate::Evaluator;
 use super::mapped::Mapping;
 use super::reckoned::Reckoned;
+use super::texts::unescaped;
 use crate::calendar::{TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND};
 use crate::chunk::Mantissas;
 use crate::column_block::{Coded, PathColumn};
@@ -96,13 +97,44 @@ impl Evaluator<'_> {
     }
 }
 
-/// Adds to each instant its own offset; none where one is no instant, or other rows have offsets.
+/// A zone, and the offset that it has for a while.
+struct Zone<'z> {
+    name: Cow<'z, str>,
+    known: (i64, Range<u64>),
+}
+
+impl<'z> Zone<'z> {
+    fn new(name: Cow<'z, str>) -> Zone<'z> {
+        Zone { name, known: (0, 0..0) }
+    }
+
+    /// Its offset at an instant, if it has one then.
+    fn offset(&mut self, instant: i64) -> Option<i64> {
+        let instant = u64::try_from(instant).ok().filter(|instant| *instant <= INSTANT_MAX)?;
+        if !self.known.1.contains(&instant) {
+            self.known = offset_within(&self.name, instant)?;
+        }
+        Some(self.known.0)
+    }
+}
+
+/// Adds to each instant its own offset, which is none where it is undefined; none where one is no instant, or other rows have offsets.
 fn add_offsets(instants: &mut Mantissas, offsets: &Mantissas) -> Option<()> {
-    if offsets.rows != instants.rows || !instants.values.iter().all(is_valid) {
+    if !instants.values.iter().all(is_valid) {
         return None;
     }
-    let own = instants.values.iter_mut();
-    own.zip(&offsets.values).for_each(|(instant, offset)| *instant += offset);
+    match (&instants.rows, &offsets.rows) {
+        (None, Some(rows)) => {
+            for (row, offset) in rows.iter().zip(&offsets.values) {
+                *instants.values.get_mut(*row as usize)? += offset;
+            }
+        }
+        (own, others) if own == others => {
+            let own = instants.values.iter_mut();
+            own.zip(&offsets.values).for_each(|(instant, offset)| *instant += offset);
+        }
+        _ => return None,
+    }
     Some(())
 }
 
@@ -125,21 +157,38 @@ impl Evaluator<'_> {
     /// The offsets that a zone has at the instants of a column, as `OffsetIn` gives them; none of another expression, or where one has none.
     pub(super) fn offsets(&self, expr: &Expr) -> Option<Arc<Mantissas>> {
         let Expr::Call { function, arguments, .. } = expr else { return None };
-        let ("OffsetIn", [Expr::Constant(Value::Text(zone)), of]) = (function.name, arguments.as_slice())
-        else {
-            return None;
-        };
-        let (zone, instants) = (zone.text(), self.reckoned(of)?);
+        let ("OffsetIn", [zone, of]) = (function.name, arguments.as_slice()) else { return None };
+        let instants = self.reckoned(of)?;
         let instants = instants.numbers().filter(|numbers| numbers.scale == 0)?;
-        let (mut known, mut values) = ((0, 0..0), Vec::with_capacity(instants.values.len()));
+        let Expr::Constant(Value::Text(zone)) = zone else {
+            return self.offsets_of_zones(self.as_column(zone)??.repeating()?, instants);
+        };
+        let mut zone = Zone::new(zone.text());
+        let mut values = Vec::with_capacity(instants.values.len());
         for instant in &instants.values {
-            let instant = u64::try_from(*instant).ok().filter(|instant| *instant <= INSTANT_MAX)?;
-            if !known.1.contains(&instant) {
-                known = offset_within(&zone, instant)?;
-            }
-            values.push(known.0);
+            values.push(zone.offset(*instant)?);
         }
         Some(Arc::new(Mantissas { values, rows: instants.rows.clone(), ..Mantissas::default() }))
+    }
+
+    /// The same where each row has a zone of its own.
+    fn offsets_of_zones(&self, zones: &Coded, instants: &Mantissas) -> Option<Arc<Mantissas>> {
+        let (codes, None) = (zones.codes()?, &instants.rows) else { return None };
+        let zone = |entry| match zones.dictionary.get(entry) {
+            // What is no text has no offset.
+            json if json.first() != Some(&b'"') => Some(None),
+            json => Some(Some(Zone::new(std::str::from_utf8(unescaped(json)?).ok()?.into()))),
+        };
+        let mut zones = (0..zones.dictionary.len() as u32).map(zone).collect::<Option<Vec<_>>>()?;
+        let (mut values, mut rows) = (Vec::new(), Vec::new());
+        for ((row, code), instant) in (0..).zip(codes).zip(&instants.values) {
+            if let Some(zone) = zones.get_mut(*code as usize)?.as_mut() {
+                values.push(zone.offset(*instant)?);
+                rows.push(row);
+            }
+        }
+        let rows = Some(rows).filter(|rows| rows.len() < codes.len());
+        Some(Arc::new(Mantissas { values, rows, ..Mantissas::default() }))
     }
 
     /// The texts that `ToIsoString` gives for a column of instants; none where what else it is given is not constant.

@@ -1,7 +1,7 @@
 //! Reading a group: its directory, single columns, and its documents.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 
@@ -209,7 +209,15 @@ impl Group {
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
         let codes = ShapeCodes::default();
-        GroupReader { group: self, frames, instants: None, codes, by_shape: HashMap::default() }
+        GroupReader {
+            group: self,
+            frames,
+            instants: None,
+            codes,
+            by_shape: HashMap::default(),
+            places: HashMap::default(),
+            places_left: KEPT_PLACES_MAX,
+        }
     }
 }
 
@@ -299,7 +307,13 @@ pub struct GroupReader<'g> {
     codes: ShapeCodes,
     /// The elements of lists by shape, for columns that few of them have.
     by_shape: HashMap<usize, ByShape, FixedState>,
+    /// Where the values of columns stand that are stored by shape, as documents that are read one by one asked for it, and how many more are kept.
+    places: HashMap<usize, Arc<[u32]>, FixedState>,
+    places_left: usize,
 }
+
+/// Of so many values a reader keeps where they stand: four bytes for each.
+const KEPT_PLACES_MAX: usize = 1 << 20;
 
 impl<'g> GroupReader<'g> {
     /// The same with what another reader of this very group has read of shapes.
@@ -370,7 +384,7 @@ impl<'g> GroupReader<'g> {
         if encoding.needs_instants() {
             self.own_instants()?;
         }
-        let places = if info.grouped { Some(self.value_places(column, info.path)?) } else { None };
+        let places = if info.grouped { Some(self.kept_places(column, info, window)?) } else { None };
         let instants = self.instants.as_deref().unwrap_or_default();
         encoding.decode(window, instants, places.as_deref(), &mut self.frames)
     }
@@ -383,6 +397,26 @@ impl<'g> GroupReader<'g> {
         };
         let encoding = group.directory.encoding(info)?;
         encoding.decode(Window::whole(info.count), &[], None, &mut self.frames)
+    }
+
+    /// The same, kept for the next document where the window is that of one.
+    fn kept_places(
+        &mut self,
+        column: usize,
+        info: &Column<Written>,
+        window: Window,
+    ) -> Result<Arc<[u32]>, DecodeError> {
+        if let Some(places) = self.places.get(&column) {
+            return Ok(places.clone());
+        }
+        let places: Arc<[u32]> = self.value_places(column, info.path)?.into();
+        if window != Window::whole(info.count)
+            && let Some(left) = self.places_left.checked_sub(places.len())
+        {
+            self.places_left = left;
+            self.places.insert(column, places.clone());
+        }
+        Ok(places)
     }
 
     /// Where the values of a column stand that are stored by shape.

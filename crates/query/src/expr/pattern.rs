@@ -178,13 +178,10 @@ impl Pattern {
         charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
         let bytes = text.as_bytes();
-        // Without a group in the replacement none is looked for, which is much quicker.
-        if let Some(with) = replacement.plain() {
-            let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
-            return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
-        }
         let pieces = self.pieces.get_or_init(|| Pieces::of(&self.source, self.ci).map(Box::new));
-        if let Some(pieces) = pieces.as_deref().filter(|pieces| pieces.tells(text)) {
+        // Without a group in the replacement none is looked for, which is quick where a match may begin anywhere.
+        let is_quicker = |pieces: &&Pieces| pieces.is_at_start() || replacement.plain().is_none();
+        if let Some(pieces) = pieces.as_deref().filter(|pieces| pieces.tells(text)).filter(is_quicker) {
             let matches = self.by_pieces(pieces, text).map(|groups| (groups[0].clone(), groups));
             let put = |groups: Groups, out: &mut Vec<u8>| {
                 replacement.write(out, |group| {
@@ -196,6 +193,10 @@ impl Pattern {
                 });
             };
             return replaced(text, matches, put, limit_bytes, charge);
+        }
+        if let Some(with) = replacement.plain() {
+            let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
+            return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
         }
         let matches = self.regex.captures_iter(bytes);
         let matches = matches.filter_map(|captures| Some((captures.get(0)?.range(), captures)));

@@ -68,6 +68,27 @@ fn groups_of_patterns_replace_texts() {
 }
 
 #[test]
+fn parts_of_texts_are_told_by_how_they_begin() {
+    let memory = replies();
+    for part in [
+        "0, 3",
+        "2, 40",
+        "0, IndexOf(reply, ' ')",
+        "1, IndexOf(reply, 'o') + 2",
+        "3, IndexOf(reply, '0') - 5",
+        "300, 1",
+        "0, 0",
+        "4, 4294967000",
+        "0, IndexOf(reply, 'no')",
+    ] {
+        agree(
+            &memory,
+            &format!("select count(*), min(n) from stream group by Substring(reply, {part}) as part"),
+        );
+    }
+}
+
+#[test]
 fn texts_are_joined_of_what_is_computed() {
     let memory = replies();
     for text in [

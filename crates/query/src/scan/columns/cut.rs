@@ -1,5 +1,6 @@
 //! Parts of plain texts, whose bytes are characters: where one begins and how long it is comes of the bytes alone.
 
+use crate::dictionary::is_plain;
 use memchr::memmem::{Finder, FinderRev};
 
 /// `Substring` of a text as it is stored.
@@ -38,6 +39,24 @@ impl Cut<'_> {
                 Some(behind.get(..length).unwrap_or(behind))
             }
         }
+    }
+}
+
+impl Cut<'_> {
+    /// The part of any text that begins as a plain one does, where no more than its beginning is looked at; none where that is not so.
+    #[inline]
+    pub(super) fn part_of_beginning<'t>(&self, text: &'t [u8]) -> Option<Option<&'t [u8]>> {
+        let (Place::Constant(start), Some(length)) = (&self.start, &self.length) else { return None };
+        let looked_at = match length {
+            Place::Constant(length) => start + length,
+            Place::Byte(byte, added) => {
+                let at = find_byte(*byte, text)? as i64;
+                (at + 1).max(start + at + added)
+            }
+            _ => return None,
+        };
+        let beginning = text.get(..usize::try_from(looked_at).ok()?).unwrap_or(text);
+        is_plain(beginning).then(|| self.part(text))
     }
 }
 

@@ -459,9 +459,19 @@ pub(super) struct Over<'m> {
 }
 
 impl Over<'_> {
+    /// A part of a text that is told by how it begins, whatever is behind that.
+    #[inline]
+    fn part_of_beginning<'t>(&self, stored: &'t [u8]) -> Option<Option<&'t [u8]>> {
+        let cut = self.cut.as_ref().filter(|_| self.spelling == Spelling::Any)?;
+        cut.part_of_beginning(stored)
+    }
+
     /// What a stored text comes to, which has no quotes.
     #[inline]
     pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
+        if let Some(part) = self.part_of_beginning(stored) {
+            return Ok(part.map(Cow::Borrowed));
+        }
         match (&self.cut, self.spelling.of_one(stored)) {
             (Some(cut), Spelling::Plain) => Ok(cut.part(stored).map(Cow::Borrowed)),
             (_, spelling) => self.text.tell(stored, spelling),
@@ -471,6 +481,9 @@ impl Over<'_> {
     /// Appends what a stored text comes to. Something may have been appended where nothing is told.
     #[inline]
     fn append(&self, stored: &[u8], out: &mut Vec<u8>) -> Told<()> {
+        if let Some(part) = self.part_of_beginning(stored) {
+            return Ok(part.map(|part| out.extend_from_slice(part)));
+        }
         match (&self.cut, self.spelling.of_one(stored)) {
             (Some(cut), Spelling::Plain) => Ok(cut.part(stored).map(|part| out.extend_from_slice(part))),
             (_, spelling) => self.text.append(stored, spelling, out),

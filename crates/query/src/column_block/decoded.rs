@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{AtArrays, Group, Numbers, Texts};
+use tamias_shred::{AtArrays, AtObjects, Group, Numbers, Texts};
 
 /// Keys, as documents spell them.
 pub(crate) type Path = Box<[Box<str>]>;
@@ -48,6 +48,8 @@ pub struct DecodedColumns {
     arrays: Columns<Way, ArrayColumn>,
     /// What shapes tell of arrays: where there are many shapes, that takes longer than what is asked of short arrays.
     arrays_at: Columns<Way, AtArrays>,
+    /// The same of objects.
+    objects_at: Columns<Path, AtObjects>,
     /// What stands at paths of elements, by the way to their arrays and their own.
     in_elements: Columns<(Way, Path), PathColumn>,
     times: Piece<OwnTimes>,
@@ -279,6 +281,7 @@ impl DecodedColumns {
             presence: Paths::default(),
             arrays: Columns::default(),
             arrays_at: Columns::default(),
+            objects_at: Columns::default(),
             in_elements: Columns::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
@@ -426,6 +429,17 @@ impl DecodedColumns {
         known.unwrap_or_else(|| keep(&self.arrays_at, way, Arc::new(tell()), turn))
     }
 
+    /// What shapes tell of the objects at a path.
+    pub(super) fn objects_at(
+        &self,
+        path: &[Box<str>],
+        turn: u64,
+        tell: impl FnOnce() -> AtObjects,
+    ) -> Arc<AtObjects> {
+        let known = known(&self.objects_at, path, turn);
+        known.unwrap_or_else(|| keep(&self.objects_at, path.into(), Arc::new(tell()), turn))
+    }
+
     /// What stands at a path of elements, by the way to their arrays and their own.
     pub(super) fn in_elements(&self, place: &(Way, Path), turn: u64) -> Option<Arc<PathColumn>> {
         known(&self.in_elements, place, turn)
@@ -498,6 +512,9 @@ impl DecodedColumns {
         for (way, Kept { turns, .. }) in &*lock(&self.arrays_at) {
             act(*turns, way_bytes(way));
         }
+        for (path, Kept { column, turns }) in &*lock(&self.objects_at) {
+            act(*turns, path_bytes(path) + bytes_of(column));
+        }
         for ((way, path), Kept { column, turns }) in &*lock(&self.in_elements) {
             act(*turns, column.held_bytes() + way_bytes(way) + path_bytes(path));
         }
@@ -544,6 +561,7 @@ impl DecodedColumns {
             presence,
             arrays: some_of(&self.arrays, is_kept),
             arrays_at: some_of(&self.arrays_at, is_kept),
+            objects_at: some_of(&self.objects_at, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),
@@ -551,6 +569,14 @@ impl DecodedColumns {
             were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
             own_bytes: self.own_bytes,
         }
+    }
+}
+
+/// What the keys of objects take in memory, in bytes.
+fn bytes_of(objects: &AtObjects) -> usize {
+    match objects {
+        AtObjects::Objects(keys) => keys.iter().map(|key| size_of::<Box<str>>() + key.len()).sum(),
+        AtObjects::Nothing | AtObjects::Unknown => 0,
     }
 }
 

@@ -551,8 +551,8 @@ impl ColumnBlock {
     }
 
     /// What shapes tell of the objects at a path of events.
-    pub(crate) fn objects_at(&self, path: &[Box<str>]) -> AtObjects {
-        self.decoded.group.objects_at(&keys_of(path))
+    pub(crate) fn objects_at(&self, path: &[Box<str>]) -> Arc<AtObjects> {
+        self.decoded.objects_at(path, self.turn, || self.decoded.group.objects_at(&keys_of(path)))
     }
 
     /// Whether columns tell what stands at a path of elements.

@@ -178,11 +178,11 @@ impl Evaluator<'_> {
         let mut only = None;
         for reading in readings {
             let spot = self.spot(reading, &[]).filter(|spot| spot.of.is_none())?;
-            match block.objects_at(&spot.below) {
+            match &*block.objects_at(&spot.below) {
                 AtObjects::Nothing => {}
                 AtObjects::Objects(keys) if only.is_none() && keys.len() <= MEMBERS_MAX => {
-                    let member = |key| spot.below.iter().cloned().chain([key]).collect();
-                    only = Some((spot.below.clone().into(), keys.into_iter().map(member).collect()));
+                    let members = keys.iter().map(|key| spot.below.iter().chain([key]).cloned().collect());
+                    only = Some((spot.below.clone().into(), members.collect()));
                 }
                 AtObjects::Objects(_) | AtObjects::Unknown => return None,
             }

@@ -2,8 +2,7 @@
 
 use crate::group::Group;
 use crate::path::Step;
-use crate::shape::{Leaf, Token};
-use std::collections::BTreeSet;
+use crate::shape::{Leaf, Met, Token};
 
 /// What stands at a path of keys, where it may be objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub enum AtObjects {
 }
 
 impl Group {
-    /// The keys of the objects at a path of keys, as documents spell them. Takes time linear in the tokens of all shapes.
+    /// The keys of the objects at a path of keys, as documents spell them; without keys those of the documents themselves. Takes time linear in the tokens of all shapes.
     ///
     /// ```
     /// # use tamias_shred::{AtObjects, Event, Group, encode};
@@ -34,66 +33,39 @@ impl Group {
         if sites.iter().next().is_none() {
             return AtObjects::Nothing;
         }
-        let mut all = BTreeSet::new();
+        let mut met = Met::new(self.directory().paths.len());
         for (shape, site) in self.shapes_of(0).iter().zip(&sites.by_code) {
             let Some(site) = site else { continue };
             if site.leaf == Some(Leaf::Null) {
                 continue;
             }
             let shape = self.directory().shapes.get(*shape as usize).unwrap_or_default();
-            match shape.get(site.tokens.clone()).and_then(keys_of) {
-                Some(mut keys) => all.append(&mut keys),
-                None => return AtObjects::Unknown,
+            let members = shape.get(site.tokens.clone()).and_then(members);
+            if !members.is_some_and(|members| met.meet(members)) {
+                return AtObjects::Unknown;
             }
         }
         let key = |path: u32| match self.directory().paths.step(path) {
             Some((_, Step::Key(key))) => std::str::from_utf8(key.as_ref()).ok().map(Box::from),
             Some((_, Step::Element)) | None => None,
         };
-        all.into_iter().map(key).collect::<Option<_>>().map_or(AtObjects::Unknown, AtObjects::Objects)
-    }
-
-    /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text. Takes time linear in the
-    /// shapes.
-    ///
-    /// ```
-    /// # use tamias_shred::{Event, Group, encode};
-    /// let keys = |documents: &[&str]| {
-    ///     let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
-    ///     let encoded = encode(&events.collect::<Vec<_>>())?;
-    ///     Ok::<_, Box<dyn std::error::Error>>(Group::open(&encoded.directory)?.keys())
-    /// };
-    /// assert_eq!(keys(&[r#"{"a":{"c":1}}"#, r#"{"b":2,"a":3}"#])?, Some(vec!["a".into(), "b".into()]));
-    /// assert_eq!(keys(&[r#"{"a":1,"a":2}"#])?, None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn keys(&self) -> Option<Vec<Box<str>>> {
-        match self.objects_at(&[]) {
-            AtObjects::Nothing => Some(Vec::new()),
-            AtObjects::Objects(keys) => Some(keys),
-            AtObjects::Unknown => None,
-        }
+        met.paths().map(key).collect::<Option<_>>().map_or(AtObjects::Unknown, AtObjects::Objects)
     }
 }
 
-/// The paths of the members of the object whose tokens these are; none where it has one twice, or is no object.
-fn keys_of(tokens: &[Token]) -> Option<BTreeSet<u32>> {
+/// The paths of the members of the object whose tokens these are; none of what is no object.
+fn members(tokens: &[Token]) -> Option<impl Iterator<Item = u32>> {
     let (Token::Open(_), tokens) = tokens.split_first()? else { return None };
-    let (mut depth, mut keys) = (0usize, BTreeSet::new());
-    for token in tokens {
-        if depth == 0
-            && let Some(path) = token.path()
-            && !keys.insert(path)
-        {
-            return None;
-        }
+    let mut depth = 0usize;
+    Some(tokens.iter().filter_map(move |token| {
+        let member = token.path().filter(|_| depth == 0);
         match token {
             Token::Open(_) => depth += 1,
             Token::Close => depth = depth.saturating_sub(1),
             Token::Leaf(..) => {}
         }
-    }
-    Some(keys)
+        member
+    }))
 }
 
 #[cfg(test)]
@@ -127,6 +99,8 @@ mod tests {
         assert_eq!(at(&[r#"{"a":{"x":1}}"#, r#"{"a":1}"#], &["a"]), AtObjects::Unknown);
         assert_eq!(at(&[r#"{"a":{"x":1}}"#, r#"{"a":[]}"#], &["a"]), AtObjects::Unknown);
         assert_eq!(at(&[r#"{"a":{"x":1,"x":2}}"#], &["a"]), AtObjects::Unknown);
+        assert_eq!(at(&[r#"{"b":{"c":1}}"#, r#"{"d":2,"b":3}"#], &[]), objects(&["b", "d"]));
+        assert_eq!(at(&[r#"{"b":1,"b":2}"#], &[]), AtObjects::Unknown);
         // The last of several counts.
         assert_eq!(at(&[r#"{"a":7,"a":{"x":1}}"#], &["a"]), objects(&["x"]));
         let many = (0..100_000).map(|key| format!(r#""k{key}":{key}"#)).collect::<Vec<_>>().join(",");

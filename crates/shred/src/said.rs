@@ -9,7 +9,7 @@ use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
 use crate::path::{ROOT, Step};
 use crate::questions::{Search, Wanted, is_numeric};
-use crate::shape::{Leaf, Token};
+use crate::shape::{Leaf, Met, Token};
 
 /// A path at which documents have strings, or what has strings inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +35,12 @@ impl Wanted<'_> {
 impl Group {
     /// Whether each object of the documents has its keys once, and no document is kept as text.
     fn has_each_key_once(&self) -> bool {
-        let mut shapes = self.directory().shapes.iter();
+        let directory = self.directory();
+        let mut met = Met::new(directory.paths.len());
+        let mut shapes = directory.shapes.iter();
         shapes.all(|tokens| {
-            let mut paths: Vec<u32> = tokens.iter().filter_map(|token| token.path()).collect();
-            paths.sort_unstable();
-            paths.array_windows().all(|[path, next]| path != next)
-                && tokens.first().is_none_or(|first| !matches!(first, Token::Leaf(ROOT, _)))
+            tokens.first().is_none_or(|first| !matches!(first, Token::Leaf(ROOT, _)))
+                && met.meet(tokens.iter().filter_map(|token| token.path()))
         })
     }
 }

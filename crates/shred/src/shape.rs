@@ -175,6 +175,37 @@ impl Layout {
     }
 }
 
+/// Which paths were met: in one shape, or in any. Serves one shape after another, and is not cleared in between.
+pub(crate) struct Met {
+    /// For each path the number of the shape in which it was met last, from 1.
+    last: Vec<u32>,
+    shape: u32,
+}
+
+impl Met {
+    /// For so many paths.
+    pub(crate) fn new(paths: usize) -> Met {
+        Met { last: vec![0; paths], shape: 0 }
+    }
+
+    /// Meets paths of a shape: whether each is met once in it.
+    pub(crate) fn meet(&mut self, paths: impl Iterator<Item = u32>) -> bool {
+        self.shape += 1;
+        for path in paths {
+            match self.last.get_mut(path as usize) {
+                Some(last) if *last != self.shape => *last = self.shape,
+                Some(_) | None => return false,
+            }
+        }
+        true
+    }
+
+    /// The paths that were met, in ascending order.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.last).filter(|(_, last)| **last > 0).map(|(path, _)| path)
+    }
+}
+
 /// What a layout holds already, while it is made: for each column and list its place there, if it has one. Serves one shape after another, and is
 /// not cleared in between.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Any bytes as a group of columns.
 
-use tamias_shred::{AtPath, Group, Wanted, Within, forge};
+use tamias_shred::{AtObjects, AtPath, Group, Wanted, Within, forge};
 
 /// Any bytes as a group: with right checksums around them, an error or some documents, in bounded time and memory.
 ///
@@ -42,7 +42,11 @@ pub fn group(input: &[u8]) {
     let find = |text: &[u8]| text.contains(&b'1');
     let wanted = Wanted { text: b"1", any_case: true, has_others: true, within: Within::Anywhere };
     let rows: Vec<u32> = (0..group.events().min(64) as u32).step_by(3).collect();
-    for key in group.keys().unwrap_or_default().iter().take(16) {
+    let keys = match group.objects_at(&[]) {
+        AtObjects::Objects(keys) => keys,
+        AtObjects::Nothing | AtObjects::Unknown => Vec::new(),
+    };
+    for key in keys.iter().take(16) {
         for keys in [&[&**key][..], &[key, "City"]] {
             let (all, some) = (reader.at(keys), reader.at_rows(keys, &rows));
             if documents.is_ok() && all.is_ok() {
@@ -58,6 +62,7 @@ pub fn group(input: &[u8]) {
             assert!(found.is_none_or(|found| found.len() == group.events()), "{keys:?}");
             let lengths = reader.lengths_at(keys).ok().flatten();
             assert!(lengths.is_none_or(|lengths| lengths.len() == group.events()), "{keys:?}");
+            let _ = group.objects_at(keys);
             assert!(group.frames_at(keys).iter().all(|frame| (*frame as usize) < group.frames()));
         }
     }

@@ -343,7 +343,11 @@ impl ColumnBlock {
 
     /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text.
     pub(crate) fn keys(&self) -> Option<Vec<Box<str>>> {
-        self.decoded.group.keys()
+        match &*self.objects_at(&[]) {
+            AtObjects::Objects(keys) => Some(keys.clone()),
+            AtObjects::Nothing => Some(Vec::new()),
+            AtObjects::Unknown => None,
+        }
     }
 
     /// Whether each event that has something at a path has something at another one.

@@ -456,3 +456,25 @@ fn an_event_of_too_many_keys_leaves_the_others_in_columns() {
     let groups = round_trip(&[br#"{"a":1}"#, wide.as_bytes(), br#"{"b":2}"#, br#"{"c":{"d":[3]}}"#]);
     assert_eq!(groups[0].text_bytes, wide.len());
 }
+
+/// Of events with free properties, as a clickstream has them, most have a set of keys of their own; and some writers give each its own order.
+#[test]
+fn documents_of_free_keys_end_in_columns_and_not_as_text() {
+    let free = |n: u64| {
+        let property = |nth: u64| match n * 31 % 5 + nth {
+            0..4 => format!(r#""key{}":"v{}""#, (n * 7919 + nth * 104_729) % 400, n % 90),
+            _ => format!(r#""key{}":{}"#, (n * 7919 + nth * 104_729) % 400, n % 1000),
+        };
+        let properties = (0..3 + n % 10).map(property).collect::<Vec<_>>().join(",");
+        format!(r#"{{"t":{n},"kind":"k{}","props":{{{properties}}}}}"#, n % 7)
+    };
+    let shuffled = |n: u64| {
+        let key = |nth: u64| (nth * (2 * n + 1) + n) % 32;
+        let members = (0..32).map(|nth| format!(r#""k{:02}":{}"#, key(nth), n % 10));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    };
+    for documents in [(0..4000).map(free).collect::<Vec<_>>(), (0..4000).map(shuffled).collect()] {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    }
+}

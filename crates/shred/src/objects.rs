@@ -51,6 +51,11 @@ impl Group {
         };
         met.paths().map(key).collect::<Option<_>>().map_or(AtObjects::Unknown, AtObjects::Objects)
     }
+
+    /// How many tokens all shapes have together: so many are looked at for each path that is looked for.
+    pub fn shape_tokens(&self) -> usize {
+        self.directory().shapes.iter().map(<[Token]>::len).sum()
+    }
 }
 
 /// The paths of the members of the object whose tokens these are; none of what is no object.

@@ -559,6 +559,11 @@ impl ColumnBlock {
         self.decoded.objects_at(path, self.turn, || self.decoded.group.objects_at(&keys_of(path)))
     }
 
+    /// Whether so many paths are looked for in its shapes more quickly than its documents are put together.
+    pub(crate) fn may_look_for(&self, paths: usize) -> bool {
+        self.decoded.group.shape_tokens().saturating_mul(paths) <= self.document_bytes()
+    }
+
     /// Whether columns tell what stands at a path of elements.
     pub(crate) fn tells_elements(&self, of: &Array, path: &[Box<str>]) -> bool {
         self.decoded.group.tells_elements(of.at, &keys_of(path))

@@ -214,11 +214,11 @@ impl Pattern {
 
     /// The matches of a sequence of pieces.
     fn by_pieces<'t>(&'t self, pieces: &'t Pieces, text: &'t str) -> impl Iterator<Item = Groups> + 't {
-        let mut from = Some(0);
+        let (mut from, mut budget) = (Some(0), Pieces::budget(text));
         std::iter::from_fn(move || {
             let mut groups = Groups::default();
             let begins = from?;
-            match pieces.find(text, begins, &mut groups) {
+            match pieces.find(text, begins, &mut groups, &mut budget) {
                 Told::Match => {}
                 Told::NoMatch => return None,
                 Told::Unknown => {

@@ -216,15 +216,23 @@ impl Pieces {
         !self.is_for_ascii || text.is_ascii()
     }
 
-    /// The first match from a place on: the start of the text, or the end of the match before. Takes linear time.
-    pub(super) fn find(&self, text: &str, from: usize, groups: &mut Groups) -> Told {
-        let mut budget = LOOKS_MAX * (text.len() - from.min(text.len())) + 64;
+    /// How many bytes may be looked at in a text, for all of its matches.
+    pub(super) fn budget(text: &str) -> usize {
+        LOOKS_MAX * text.len() + 64
+    }
+
+    /// The first match from a place on: the start of the text, or the end of the match before. Once the budget of the text is spent, nothing is told of
+    /// it: all matches together take linear time.
+    pub(super) fn find(&self, text: &str, from: usize, groups: &mut Groups, budget: &mut usize) -> Told {
+        if *budget == 0 {
+            return Told::Unknown;
+        }
         let Some(finder) = &self.start else {
-            return if from == 0 { self.match_at(text, 0, groups, &mut budget) } else { Told::NoMatch };
+            return if from == 0 { self.match_at(text, 0, groups, budget) } else { Told::NoMatch };
         };
         let mut from = from;
         while let Some(found) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
-            match self.match_at(text, from + found, groups, &mut budget) {
+            match self.match_at(text, from + found, groups, budget) {
                 Told::NoMatch => from += found + 1,
                 told => return told,
             }
@@ -407,10 +415,10 @@ mod tests {
     /// The same, as pieces tell it; none where they do not tell.
     fn by_pieces(pieces: &Pieces, text: &str) -> Option<Vec<Vec<Range<usize>>>> {
         let mut all = Vec::new();
-        let mut from = 0;
+        let (mut from, mut budget) = (0, Pieces::budget(text));
         loop {
             let mut groups = Groups::default();
-            match pieces.find(text, from, &mut groups) {
+            match pieces.find(text, from, &mut groups, &mut budget) {
                 Told::Unknown => return None,
                 Told::NoMatch => return Some(all),
                 Told::Match => {}
@@ -468,7 +476,23 @@ mod tests {
     #[test]
     fn what_takes_many_trials_is_left_to_the_automaton() {
         let pieces = Pieces::of("^.*a.*a.*a.*a.*b$", false).unwrap();
-        assert_eq!(pieces.find(&"a".repeat(10_000), 0, &mut Groups::default()), Told::Unknown);
+        let text = "a".repeat(10_000);
+        let told = pieces.find(&text, 0, &mut Groups::default(), &mut Pieces::budget(&text));
+        assert_eq!(told, Told::Unknown);
+    }
+
+    /// Each of many matches looked at all of the text behind it.
+    #[test]
+    fn many_matches_of_a_lazy_run_spend_one_budget() {
+        let pieces = Pieces::of("a([a-z]*?)b", false).unwrap();
+        let text = "axb".repeat(10_000);
+        let (mut from, mut matches, mut budget) = (0, 0, Pieces::budget(&text));
+        let mut groups = Groups::default();
+        while pieces.find(&text, from, &mut groups, &mut budget) == Told::Match {
+            (from, matches) = (groups[0].end, matches + 1);
+        }
+        assert!((1..100).contains(&matches) && budget == 0, "{matches}");
+        assert_eq!(pieces.find(&text, from, &mut groups, &mut budget), Told::Unknown);
     }
 
     /// Pieces that are put together to patterns.

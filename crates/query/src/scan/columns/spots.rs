@@ -16,7 +16,7 @@ use tamias_shred::{AtArrays, AtObjects};
 /// Of a block with more elements, arrays are values like others.
 const ELEMENTS_MAX: usize = 1 << 20;
 
-/// Of objects with more members, members are values like others: for each of them a condition is asked of all events.
+/// HEURISTIC: of objects with more members, members are values like others: for each of them a condition is asked of all events.
 const MEMBERS_MAX: usize = 64;
 
 /// The slot of the element that a condition is asked of, while that is taken apart. No column has it.
@@ -187,7 +187,8 @@ impl Evaluator<'_> {
                 AtObjects::Objects(_) | AtObjects::Unknown => return None,
             }
         }
-        only
+        // Where members come and go, most events have a shape of their own.
+        only.filter(|(_, members): &(Path, Vec<Path>)| block.may_look_for(members.len()))
     }
 
     /// The arrays of each row of a level that an expression comes down to in this block: the level, and they.

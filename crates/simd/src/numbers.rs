@@ -205,6 +205,46 @@ pub fn of_both<A: Copy + Default>(ones: &[i64], others: &[i64], of: impl Fn(i64,
     all
 }
 
+/// Replaces the numbers at places that are marked so, or not, by the others there.
+///
+/// ```
+/// let mut numbers = [1, 2];
+/// tamias_simd::numbers::replace(&mut numbers, &[false, true], false, &[8, 9]);
+/// assert_eq!(numbers, [8, 2]);
+/// ```
+pub fn replace(numbers: &mut [i64], marks: &[bool], marked: bool, others: &[i64]) {
+    struct Replace<'n>(&'n mut [i64], &'n [bool], bool, &'n [i64]);
+    impl Task for Replace<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Replace(numbers, marks, marked, others) = self;
+            for ((number, mark), other) in numbers.iter_mut().zip(marks).zip(others) {
+                *number = if *mark == marked { *other } else { *number };
+            }
+        }
+    }
+    Isa::best().run(Replace(numbers, marks, marked, others));
+}
+
+/// [`replace`]s them by one number.
+pub fn replace_by(numbers: &mut [i64], marks: &[bool], marked: bool, other: i64) {
+    struct Replace<'n>(&'n mut [i64], &'n [bool], bool, i64);
+    impl Task for Replace<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self, _: V) {
+            let Replace(numbers, marks, marked, other) = self;
+            for (number, mark) in numbers.iter_mut().zip(marks) {
+                *number = if *mark == marked { other } else { *number };
+            }
+        }
+    }
+    Isa::best().run(Replace(numbers, marks, marked, other));
+}
+
 /// Whether one of the numbers is zero.
 ///
 /// ```
@@ -293,6 +333,20 @@ mod tests {
             let mut products = numbers.clone();
             multiply(&mut products, factor);
             prop_assert!(products.iter().zip(&numbers).all(|(product, number)| *product == number.wrapping_mul(factor)));
+        }
+
+        #[test]
+        fn marked_numbers_are_replaced(
+            numbers in numbers(), others in numbers(), marks in prop::collection::vec(any::<bool>(), 0..70), marked: bool, other in any::<i64>()
+        ) {
+            let (mut some, mut by_one) = (numbers.clone(), numbers.clone());
+            replace(&mut some, &marks, marked, &others);
+            replace_by(&mut by_one, &marks, marked, other);
+            for (place, number) in numbers.iter().enumerate() {
+                let is_replaced = marks.get(place) == Some(&marked);
+                prop_assert_eq!(some[place], if is_replaced { *others.get(place).unwrap_or(number) } else { *number });
+                prop_assert_eq!(by_one[place], if is_replaced { other } else { *number });
+            }
         }
 
         #[test]

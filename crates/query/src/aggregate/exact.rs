@@ -1,5 +1,6 @@
 //! Sums that never round before the end, so that the order of the events does not matter.
 
+use super::shares;
 use crate::value::{BINARY_POWERS, Long, Number, TooLarge, WHOLE_POWERS};
 use rust_decimal::Decimal;
 
@@ -244,7 +245,7 @@ fn significand(number: &Number<'_>) -> Option<(i128, u32)> {
 }
 
 /// Means and deviations that do not end are rounded to so many digits, midpoints to the even one.
-const DIGITS: u32 = 28;
+pub(super) const DIGITS: u32 = 28;
 
 /// The most digits of the divisors: a count has 20, two of them 39.
 const DIVISOR_DIGITS: i64 = 39;
@@ -322,6 +323,25 @@ fn mean(count: u64, sum: &Long) -> Option<Number<'static>> {
     Some(if ends { mean.number() } else { mean.rounded_to_digits(DIGITS).number() })
 }
 
+/// The [`spread`] where short numbers tell it.
+pub(super) fn short_spread(
+    count: u64,
+    sum: &ExactSum,
+    squares: &ExactSum,
+    is_root: bool,
+) -> Option<Number<'static>> {
+    let ((sum, of_sum), (squares, of_squares)) = (sum.significand()?, squares.significand()?);
+    let scale = of_sum.max(of_squares.div_ceil(2));
+    let raised = |number: i128, places: u32| number.checked_mul(10i128.checked_pow(places)?);
+    let (sum, squares) = (raised(sum, scale - of_sum)?, raised(squares, 2 * scale - of_squares)?);
+    let dividend = i128::from(count).checked_mul(squares)?.checked_sub(sum.checked_mul(sum)?)?;
+    let (dividend, pairs) = (u128::try_from(dividend).ok()?, count.checked_mul(count.checked_sub(1)?)?);
+    match is_root {
+        true => shares::root_of_share(dividend, scale, pairs),
+        false => shares::share(dividend, 2 * scale, pairs),
+    }
+}
+
 /// The variance of a sample, by Bessel's n - 1, or its root; none of fewer than two numbers.
 pub(super) fn spread(count: u64, sum: &Long, squares: &Long, is_root: bool) -> Option<Number<'static>> {
     let n = Long::new(count.into(), 0);
@@ -363,8 +383,13 @@ mod tests {
         for number in numbers {
             squares.add_square(&Number::Stored(number)).unwrap();
         }
-        let spread = spread(numbers.len() as u64, &sum_of(numbers).long(), &squares.long(), is_root)?;
-        Some(spread.text().into_owned())
+        let (count, sum) = (numbers.len() as u64, sum_of(numbers));
+        let text = |number: Number<'_>| number.text().into_owned();
+        let spread = spread(count, &sum.long(), &squares.long(), is_root).map(text);
+        if let Some(short) = short_spread(count, &sum, &squares, is_root).map(text) {
+            assert_eq!(Some(short), spread);
+        }
+        spread
     }
 
     #[test]
@@ -450,6 +475,17 @@ mod tests {
     }
 
     proptest! {
+        /// The plain one is asked as well.
+        #[test]
+        fn short_deviations_are_those_of_long_numbers(
+            numbers in proptest::collection::vec(("-?(0|[1-9][0-9]{0,11})(\\.[0-9]{0,6}[1-9])?", 1usize..4), 0..20),
+            is_root: bool,
+        ) {
+            let numbers: Vec<&str> =
+                numbers.iter().flat_map(|(number, times)| std::iter::repeat_n(number.as_str(), *times)).collect();
+            spread_of(&numbers, is_root);
+        }
+
         #[test]
         fn short_means_are_those_of_long_numbers(
             sum in prop_oneof![any::<i64>().prop_map(i128::from), any::<i128>()],

@@ -16,6 +16,7 @@ mod first_last;
 mod identifiers;
 mod percentile;
 mod ranked;
+mod shares;
 mod sketch;
 mod spread;
 mod squares;

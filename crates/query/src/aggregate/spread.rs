@@ -1,6 +1,6 @@
 //! `variance(x)` and `stddev(x)`: of all numbers as a sample, never rounded before the end. Other values do not count.
 
-use super::exact::{ExactSum, spread};
+use super::exact::{ExactSum, short_spread, spread};
 use super::squares::Squares;
 use super::state::{Accumulators, Aggregate, Groups, Known, States, few_of, grow_states, rows_of};
 use crate::chunk::{Chunk, Column, Decimals, FewDigits, Mantissas, Order, Units, scalar_of};
@@ -81,6 +81,15 @@ impl Spreading {
     fn all_squares(&self) -> Long {
         let squares = self.squares.long();
         self.of_quotients.as_ref().map_or_else(|| squares.clone(), |others| squares.plus(&others.long()))
+    }
+
+    /// The variance, or its root; none of fewer than two numbers.
+    fn spread(&self, is_root: bool) -> Option<Number<'static>> {
+        let short = match &self.of_quotients {
+            None => short_spread(self.count, &self.sum, &self.squares, is_root),
+            Some(_) => None,
+        };
+        short.or_else(|| spread(self.count, &self.sum.long(), &self.all_squares(), is_root))
     }
 
     /// Adds what numbers of one scale come to, and their squares.
@@ -247,7 +256,7 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
 
     fn finish(&self, group: u32) -> Value<'_> {
         let of = self.groups.get(group as usize).filter(|of| of.too_long == 0);
-        Value::from_option(of.and_then(|of| spread(of.count, &of.sum.long(), &of.all_squares(), ROOT)))
+        Value::from_option(of.and_then(|of| of.spread(ROOT)))
     }
 
     fn too_long(&self) -> u64 {

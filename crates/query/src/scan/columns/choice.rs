@@ -11,6 +11,7 @@ use crate::expr::Expr;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tamias_simd::numbers;
 
 /// A choice may depend on a choice that depends on another, and no further: a condition is tried in several ways, and each of them would
 /// try all ways of the conditions within it.
@@ -83,15 +84,36 @@ impl Part {
         }
     }
 
-    /// Gives rows that are, or are not, marked its numbers, raised to another scale.
-    fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
+    /// Whether each row has a number.
+    fn is_total(&self) -> bool {
+        match self {
+            Part::Number(..) => true,
+            Part::Column(column) => {
+                matches!(&**column, PathColumn::Numbers(column) if column.numbers.rows.is_none())
+            }
+            Part::Undefined | Part::Decimals(_) => false,
+        }
+    }
+
+    /// Gives rows that are, or are not, marked its numbers, raised to another scale. The first part's numbers may stand at other rows as well.
+    fn scatter(
+        &self,
+        mask: &Mask,
+        marked: bool,
+        raise: i64,
+        is_first: bool,
+        chosen: &mut ChosenNumbers,
+    ) -> Option<()> {
         match self {
             // Decimals are not chosen as mantissas.
             Part::Undefined | Part::Decimals(_) => {}
             Part::Number(value, scale) => {
                 let value = value.checked_mul(raise)?;
-                let places = chosen.values.iter_mut().zip(&mut chosen.are_there).zip(mask);
-                places.for_each(|place| put(place, marked, value));
+                match is_first {
+                    true => chosen.values.fill(value),
+                    false => numbers::replace_by(&mut chosen.values, mask, marked, value),
+                }
+                chosen.all_are_there(mask, marked);
                 for (own, mask) in chosen.digits.iter_mut().flatten().zip(mask) {
                     *own = if *mask == marked { *scale } else { *own };
                 }
@@ -137,34 +159,32 @@ struct ChosenNumbers {
     are_there: Vec<bool>,
 }
 
-/// Gives a row a value if it is marked so. Which rows get one is not to be guessed: each is written, if only with what it has.
-#[inline(always)]
-fn put(((own, is_there), mask): ((&mut i64, &mut bool), &bool), marked: bool, value: i64) {
-    let gets_one = *mask == marked;
-    *own = if gets_one { value } else { *own };
-    *is_there |= gets_one;
-}
-
 impl ChosenNumbers {
-    /// Gives marked rows their numbers, raised to another scale.
+    /// Notes that rows that are marked so have a number.
+    fn all_are_there(&mut self, mask: &Mask, marked: bool) {
+        self.are_there.iter_mut().zip(mask).for_each(|(is_there, mask)| *is_there |= *mask == marked);
+    }
+
+    /// Gives marked rows their numbers, raised to another scale. Which rows get one is not to be guessed: each is written, if only with what it has.
     fn put_values(&mut self, numbers: &Mantissas, mask: &Mask, marked: bool, raise: i64) -> Option<()> {
-        let ChosenNumbers { values, are_there, .. } = self;
         let raised = match raise {
             1 => Cow::Borrowed(numbers.values.as_slice()),
             _ => numbers.values.iter().map(|value| value.checked_mul(raise)).collect::<Option<_>>()?,
         };
-        match &numbers.rows {
-            None => {
-                let places = values.iter_mut().zip(are_there).zip(mask);
-                places.zip(&*raised).for_each(|(place, value)| put(place, marked, *value));
-            }
-            Some(rows) => {
-                for (row, value) in rows.iter().zip(&*raised) {
-                    let row = *row as usize;
-                    if let Some(place) = values.get_mut(row).zip(are_there.get_mut(row)).zip(mask.get(row)) {
-                        put(place, marked, *value);
-                    }
-                }
+        let Some(rows) = &numbers.rows else {
+            numbers::replace(&mut self.values, mask, marked, &raised);
+            self.all_are_there(mask, marked);
+            return Some(());
+        };
+        let ChosenNumbers { values, are_there, .. } = self;
+        for (row, value) in rows.iter().zip(&*raised) {
+            let row = *row as usize;
+            if let (Some(own), Some(is_there), Some(mask)) =
+                (values.get_mut(row), are_there.get_mut(row), mask.get(row))
+            {
+                let gets_one = *mask == marked;
+                *own = if gets_one { *value } else { *own };
+                *is_there |= gets_one;
             }
         }
         Some(())
@@ -437,8 +457,13 @@ impl Evaluator<'_> {
         let are_shortest = then.is_shortest() && otherwise.is_shortest();
         let digits = (!are_shortest).then(|| vec![scale; rows]);
         let mut chosen = ChosenNumbers { values: vec![0; rows], digits, are_there: vec![false; rows] };
-        then.scatter(mask, true, then.raise(scale)?, &mut chosen)?;
-        otherwise.scatter(mask, false, otherwise.raise(scale)?, &mut chosen)?;
+        let mut sides = [(then, true), (otherwise, false)];
+        if otherwise.is_total() {
+            sides.reverse();
+        }
+        for (nth, (part, marked)) in sides.into_iter().enumerate() {
+            part.scatter(mask, marked, part.raise(scale)?, nth == 0, &mut chosen)?;
+        }
         Some(Arc::new(PathColumn::of_numbers(chosen.into_numbers(scale), self.rows())))
     }
 

@@ -5,7 +5,7 @@ use super::pattern::{Pattern, Replacement};
 use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
-use crate::functions::{Call, ScalarFunction};
+use crate::functions::{Call, FROM_JSON, ScalarFunction, read_json};
 use crate::interrupt::STEP_UNITS;
 use crate::value::{Number, Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
@@ -106,6 +106,7 @@ impl Expr {
                 let mut values = readings.iter().map(|reading| reading.eval(scope));
                 values.find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
             }
+            Expr::Member(..) | Expr::Element(..) if self.json_root().is_some() => self.part_of_json(scope),
             Expr::Member(of, name) => {
                 let of = of.eval(scope);
                 if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }
@@ -202,6 +203,43 @@ pub(crate) fn holds(op: Comparison, order: Ordering) -> bool {
         Comparison::Greater => order.is_gt(),
         Comparison::GreaterOrEqual => order.is_ge(),
         Comparison::Like | Comparison::NotLike | Comparison::In | Comparison::NotIn => false,
+    }
+}
+
+impl Expr {
+    /// The string that is read as JSON at the root of a path.
+    fn json_root(&self) -> Option<&Expr> {
+        match self {
+            Expr::Member(of, _) | Expr::Element(of, _) => of.json_root(),
+            Expr::Call { function, arguments, .. } if function.name == FROM_JSON => arguments.first(),
+            _ => None,
+        }
+    }
+
+    /// What stands at a path in a string that is JSON: nothing else of it is made.
+    fn part_of_json<'a>(&'a self, scope: &mut Scope<'a>) -> Value<'a> {
+        match self.json_root().map_or(Value::Undefined, |text| text.eval(scope)) {
+            Value::Text(text) if scope.charge(text.weight()) => {
+                let part = read_json(&text, |root| self.within(&root, scope).into_static());
+                scope.limit(part, FROM_JSON)
+            }
+            _ => Value::Undefined,
+        }
+    }
+
+    /// What stands at a path below its root.
+    fn within<'a, 'v>(&'a self, root: &Value<'v>, scope: &mut Scope<'a>) -> Value<'v> {
+        match self {
+            Expr::Member(of, name) => {
+                let of = of.within(root, scope);
+                if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }
+            }
+            Expr::Element(of, index) => {
+                let (of, index) = (of.within(root, scope), index.eval(scope));
+                if scope.goes_over(&of) { of.element(&index) } else { Value::Undefined }
+            }
+            _ => root.clone(),
+        }
     }
 }
 

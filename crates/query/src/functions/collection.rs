@@ -2,6 +2,8 @@
 
 use super::call::Call;
 use crate::value::{Text, Value, json};
+use tamias_json as stored;
+use tamias_json::Offsets;
 use tamias_json::validate::{Limits, minify_value};
 
 /// `ElementAt(array, index)` or `ElementAt(object, name)`; under `ci` the last name that is equal so.
@@ -57,12 +59,15 @@ pub(super) fn to_json<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// The value that a string spells in JSON.
 pub(super) fn from_json<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let Some(text) = call.text(0).map(Text::text) else {
+    call.text(0).map_or(Value::Undefined, |text| read_json(text, |value| value.into_static()))
+}
+
+/// What is made of the value that a string spells in JSON; undefined where it spells none.
+pub(crate) fn read_json(text: &Text<'_>, of: impl FnOnce(Value<'_>) -> Value<'static>) -> Value<'static> {
+    let (mut minified, mut offsets) = (Vec::new(), Offsets::new());
+    if minify_value(text.text().as_bytes(), &Limits::default(), &mut minified).is_err() {
         return Value::Undefined;
-    };
-    let mut minified = Vec::new();
-    match minify_value(text.as_bytes(), &Limits::default(), &mut minified) {
-        Ok(()) => crate::value::parse(&minified),
-        Err(_) => Value::Undefined,
     }
+    stored::Value::scan_trusted(&minified, &mut offsets)
+        .map_or(Value::Undefined, |value| of(Value::stored(value)))
 }

@@ -10,6 +10,7 @@ mod time;
 use crate::value::{Kind, Value};
 use call::Body;
 pub(crate) use call::{Call, ScalarFunction};
+pub(crate) use collection::read_json;
 pub(crate) use foreign::advice;
 pub(crate) use text::any_string;
 pub(crate) use time::offset_of;
@@ -42,6 +43,9 @@ fn planned<'a>(_: &Call<'_, 'a>) -> Value<'a> {
     Value::Undefined
 }
 
+/// What reads a string as JSON.
+pub(crate) const FROM_JSON: &str = "FromJson";
+
 static FUNCTIONS: [ScalarFunction; 39] = [
     lenient(function("Coalesce", 0, usize::MAX, None, planned)),
     function("Concat", 1, usize::MAX, TEXT, planned),
@@ -51,7 +55,7 @@ static FUNCTIONS: [ScalarFunction; 39] = [
     with_ci(function("ElementAt", 2, 2, None, collection::element_at)),
     with_ci(function("EndsWith", 2, 2, TRUTH, text::ends_with)),
     function("Every", 2, 2, TRUTH, planned),
-    function("FromJson", 1, 1, None, collection::from_json),
+    function(FROM_JSON, 1, 1, None, collection::from_json),
     lenient(function("Has", 1, 1, TRUTH, collection::has)),
     with_ci(function("HasText", 1, 1, TRUTH, text::has_text)),
     with_ci(function("IndexOf", 2, 2, NUMBER, text::index_of)),

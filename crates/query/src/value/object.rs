@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_json as stored;
 
-/// Going through this many members takes no memory to find keys that repeat.
-const FEW: usize = 8;
+/// So many keys are compared with one another to find those that repeat: no memory is taken for them.
+const FEW: usize = 32;
 
 impl<'a> Value<'a> {
     /// An object of `pairs`, of which a repeated key keeps the last value, and an undefined one removes the key.
@@ -133,8 +133,7 @@ fn replaced(map: stored::Map<'_>, are_properties: bool) -> Vec<u32> {
             Some((name, number))
         })
     };
-    let are_few = named().nth(FEW).is_none();
-    if are_few && !(0..FEW).any(|at| repeats(named().skip(at))) {
+    if are_plainly_different(map, are_properties) {
         return Vec::new();
     }
     let mut names: Vec<(Cow<'_, str>, u32)> = named().collect();
@@ -146,9 +145,19 @@ fn replaced(map: stored::Map<'_>, are_properties: bool) -> Vec<u32> {
     replaced
 }
 
-/// Whether the first name comes again.
-fn repeats<'n>(mut names: impl Iterator<Item = (Cow<'n, str>, u32)>) -> bool {
-    names.next().is_some_and(|(first, _)| names.any(|(name, _)| name == first))
+/// Whether no name comes twice, as far as the bytes of a few keys tell.
+fn are_plainly_different(map: stored::Map<'_>, are_properties: bool) -> bool {
+    let (mut keys, mut count) = ([b"".as_slice(); FEW], 0);
+    for (key, _) in map.entries() {
+        let key = key.raw();
+        // Those with an escape are told by their text, and those of properties by what comes behind their sign.
+        let is_special = key.contains(&b'\\') || (are_properties && key.starts_with(b"@"));
+        let Some(place) = keys.get_mut(count).filter(|_| !is_special) else { return false };
+        *place = key;
+        count += 1;
+    }
+    let keys = keys.get(..count).unwrap_or_default();
+    (1..).zip(keys).all(|(next, key)| !keys.iter().skip(next).any(|other| other == key))
 }
 
 /// Drops what a later pair with the same key replaces; what stays keeps its place.

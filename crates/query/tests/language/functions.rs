@@ -61,6 +61,15 @@ fn functions_of_any_value() {
         Length(tags) → 2
         FromJson('[1, {"a": null}]') → [1,{"a":null}]
         FromJson('[1,') → undefined
+        FromJson('{"a": {"b": [1, {"c d": "x"}]}}').a.b[1]['c d'] → "x"
+        FromJson('{"a": {"b": [1, {"c d": "x"}]}}').a.b → [1,{"c d":"x"}]
+        FromJson('{"a": 1, "a": 2, "b": 3}').a → 2
+        FromJson('{"\u0061": 1}').a → 1
+        FromJson(FromJson('{"a": "{\"b\": 3}"}').a).b → 3
+        FromJson('[1, 2]')[1] → 2
+        FromJson('[1, 2]').a → undefined
+        FromJson('[1,').a → undefined
+        FromJson(1).a → undefined
         ToJson({a: [1, 'x']}) → "{\"a\":[1,\"x\"]}"
         ToString(kept) → "1.0"
         ToString(true) → "true"

@@ -199,17 +199,21 @@ pub(crate) fn write_instant(instant: u64, offset: i64, out: &mut Vec<u8>) -> Opt
     Some(())
 }
 
-/// Reads a duration as `[-][d.]h:mm[:ss[.fraction]]`: ticks.
+/// Reads a duration as `[-][d.]h:mm[:ss[.fraction]]`, where hours behind days are less than 24: ticks.
 pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     let mut reader = Reader(text.as_bytes());
     let negative = reader.take(b'-');
     let first = reader.some()?;
-    let (days, hours) = if reader.take(b'.') { (first, reader.some()?) } else { (0, first) };
+    let (days, hours) = match reader.take(b'.') {
+        true => (first, reader.some().filter(|&hours| hours < 24)?),
+        false => (0, first),
+    };
     let below = reader.below_hours()?;
-    if hours >= 24 || !reader.0.is_empty() {
+    if !reader.0.is_empty() {
         return None;
     }
-    let ticks = u64::from(days).checked_mul(DAY)?.checked_add(u64::from(hours) * HOUR + below)?;
+    let whole = u64::from(days).checked_mul(DAY)?.checked_add(u64::from(hours).checked_mul(HOUR)?)?;
+    let ticks = whole.checked_add(below)?;
     let ticks = i64::try_from(ticks).ok()?;
     Some(if negative { -ticks } else { ticks })
 }
@@ -335,10 +339,12 @@ mod tests {
         assert_eq!(parse_duration("1.02:03:04.5"), Some(all));
         assert_eq!(format_duration(all), "1.2:03:04.5");
         assert_eq!(parse_duration("15:00"), Some(15 * HOUR as i64));
+        assert_eq!(parse_duration("-36:10:00"), Some(-((36 * HOUR + 10 * MINUTE) as i64)));
         for wrong in [
             "",
             "1",
-            "25:00",
+            "1.24:00",
+            "999999999:00",
             "1:60",
             "1:00:60",
             "1:00:00.",

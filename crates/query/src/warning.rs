@@ -496,7 +496,7 @@ fn never_compared(
             format!("its values are arrays: write `'…' in {key}` for one of their elements")
         }
         _ if is_function => format!("`ToString({key})` makes a string of a number"),
-        Some(Kind::Boolean) => format!("its values are Booleans: write `{key} = true`"),
+        Some(Kind::Boolean) => format!("its values are Booleans: write `{key} = true` or `{key} = false`"),
         Some(Kind::Array) => format!("its values are arrays: write `{key}[?]` for any of their elements"),
         Some(Kind::Object) => format!("its values are objects: name a key in them, as in `{key}.Name`"),
         _ => remedy,

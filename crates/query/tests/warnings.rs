@@ -75,11 +75,11 @@ const MISLEADING: &[(&str, &str)] = &[
     ),
     (
         "select count(*) from stream where Robot = 'true'",
-        "`Robot` is never a string, so `Robot` = a string is false for every event; its values are Booleans: write `Robot = true`",
+        "`Robot` is never a string, so `Robot` = a string is false for every event; its values are Booleans: write `Robot = true` or `Robot = false`",
     ),
     (
         "select count(*) from stream where Robot = 1",
-        "`Robot` is never a number, so `Robot` = a number is false for every event; its values are Booleans: write `Robot = true`",
+        "`Robot` is never a number, so `Robot` = a number is false for every event; its values are Booleans: write `Robot = true` or `Robot = false`",
     ),
     (
         "select count(*) from stream where Elapsed > 200ms",

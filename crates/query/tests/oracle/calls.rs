@@ -375,7 +375,8 @@ fn parse_duration(text: &str) -> Option<i64> {
     let parts =
         Regex::new(r"^(-?)(?:(\d+)\.)?(\d+):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$").unwrap().captures(text)?;
     let number = |index: usize| parts.get(index).map_or(0, |part| part.as_str().parse::<i64>().unwrap());
-    if number(3) > 23 || number(4) > 59 || number(5) > 59 {
+    let has_days = parts.get(2).is_some();
+    if (has_days && number(3) > 23) || number(4) > 59 || number(5) > 59 {
         return None;
     }
     let fraction = format!("{:0<7}", parts.get(6).map_or("", |digits| digits.as_str()));

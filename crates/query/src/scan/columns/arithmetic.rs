@@ -41,6 +41,11 @@ impl Evaluator<'_> {
             }
             Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
+            Expr::BuiltIn(Computed::Start { start }) => self.read_instants(self.column(*start)?),
+            Expr::BuiltIn(Computed::Elapsed { start }) => {
+                let end = Reckoned::Numbers(Arc::new(self.instants()));
+                calculate(Arithmetic::Subtract, &end, &self.read_instants(self.column(*start)?)?)
+            }
             Expr::If(_) | Expr::Coalesce(_) => self.chosen_number(expr, Spelled::AsChosen),
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
@@ -88,6 +93,11 @@ impl Evaluator<'_> {
         self.read_decimals(expr).filter(|read| read.are_null).map(TextNumbers::reckoned)
     }
 
+    /// The instants that the texts of a path tell.
+    fn read_instants(&self, of: &PathColumn) -> Option<Reckoned> {
+        Some(Reckoned::Numbers(of.texts()?.instants()?.clone()))
+    }
+
     fn reckoned_call(&self, expr: &Expr, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
         match (function.name, arguments) {
             ("Round", [of]) => rounded(&self.operand(of)?, 0),
@@ -102,7 +112,7 @@ impl Evaluator<'_> {
                 let ticks = Reckoned::Constant { value: TICKS_PER_MILLISECOND as i64, scale: 0 };
                 calculate(Arithmetic::Divide, &self.operand(of)?, &ticks)
             }
-            ("DateTime", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.instants()?.clone())),
+            ("DateTime", [of]) => self.read_instants(self.as_column(of)??),
             ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.durations()?.clone())),
             ("OffsetIn", _) => self.offsets(expr).map(Reckoned::Numbers),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),

@@ -332,7 +332,11 @@ fn times_that_texts_tell_are_those_of_events() {
             _ => format!(r#""-{}.{:02}:{:02}:{:02}.{}""#, n % 3, n % 24, n % 60, n % 59, n % 9),
         };
         let ticks = TICKS[(n % if n < 1500 { 6 } else { 8 }) as usize];
-        let settled = if n.is_multiple_of(7) { String::new() } else { format!(r#""settled":{settled},"#) };
+        let settled = if n.is_multiple_of(7) {
+            String::new()
+        } else {
+            format!(r#""settled":{settled},"@st":{settled},"#)
+        };
         let document = format!(
             r#"{{{settled}"took":{took},"ticks":{ticks},"ms":{},"kind":"k{}"}}"#,
             n * 37 % 1000,
@@ -347,6 +351,10 @@ fn times_that_texts_tell_are_those_of_events() {
         "DateTime(settled) + TimeSpan(took)",
         "TotalMilliseconds(TimeSpan(took))",
         "TimeSpan(took) / 1ms",
+        "@Start",
+        "@Elapsed",
+        "TotalMilliseconds(@Elapsed)",
+        "@Start - TimeSpan(took)",
         "TotalMilliseconds(ticks)",
         "TotalMilliseconds(ms) + TotalMilliseconds(-ticks)",
         "TotalMilliseconds(kind)",

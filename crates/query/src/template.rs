@@ -72,6 +72,14 @@ pub(crate) fn render(
     )
 }
 
+/// The names of the properties that a template has holes for, as often as it names them.
+pub(crate) fn names(template: &str) -> impl Iterator<Item = &str> {
+    TemplateParts::of(template).filter_map(|part| match part {
+        TemplatePart::Text(_) => None,
+        TemplatePart::Hole(hole) => Some(hole.name),
+    })
+}
+
 /// The properties of an event, to be asked for by name.
 ///
 /// A name is looked for in the document, one member after the other. For the few holes that a template usually has, that is

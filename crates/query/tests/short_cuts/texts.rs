@@ -532,3 +532,76 @@ fn the_least_and_the_greatest_of_texts_that_begin_alike() {
         }
     }
 }
+
+/// Messages that are rendered show what columns have of the properties that templates name, whatever these are, and whatever their names.
+#[test]
+fn rendered_messages_show_the_properties_that_templates_name() {
+    const TEMPLATES: [&str; 10] = [
+        "Order {Id} of {Who} took {Took:0.0} ms",
+        "{Who} {@Who} {$Who,8} [{Who,-8}]",
+        "{Ship.City} {Ship} {Ship.Gone} {Flat.Name}",
+        "{{Id}} {Gone} {odd name} {Größe}",
+        "{Tags} {Note} {Paid} {Twice}",
+        "nothing to show",
+        "{Big}{Big} {Id,6} {Took:x} {Took:y}",
+        "{Ship.City.Part} {Tags.0} {Who.Length}",
+        "{at} {sign}",
+        "",
+    ];
+    let document = |n: u64| {
+        let template = TEMPLATES[(n * 7 % 10) as usize];
+        let message = match n % 11 {
+            0 => String::new(),
+            1 => r#""@mt":17,"#.to_owned(),
+            2 => format!(r#""@m":"stored {n}","@mt":"{template}","#),
+            3 => format!(r#""@m":null,"@mt":"{template}","#),
+            _ => format!(r#""@mt":"{template}","#),
+        };
+        let who = match n % 7 {
+            0 => r#""A\"d\\a\n{Id}""#.to_owned(),
+            1 => "null".to_owned(),
+            2 => r#"{"Length":3}"#.to_owned(),
+            _ => format!(r#""Zoë {}""#, n % 50),
+        };
+        let ship = match n % 5 {
+            0 => r#""Ship":{"City":"Athens","Zip":[1,2]},"#,
+            1 => r#""Ship":"by air","Ship.City":"Sparta","#,
+            2 => r#""Ship":{"City":{"Part":1.50}},"#,
+            _ => "",
+        };
+        let renderings = if n.is_multiple_of(3) { r#""@r":["12.5",7],"# } else { "" };
+        let twice = if n.is_multiple_of(4) { r#""Twice":1,"Twice":"2","# } else { r#""Twice":[],"# };
+        let tags = if n.is_multiple_of(2) { r#"["a","b\"c"]"# } else { "{}" };
+        format!(
+            r#"{{{message}{renderings}{ship}{twice}"Who":{who},"Id":{n},"Took":{}.50,"Tags":{tags},"Note":"","Paid":{},"Größe":1e2,"Big":12345678901234567890123,"Flat.Name":"f","@@at":"x","@@sign":2}}"#,
+            n % 90,
+            n.is_multiple_of(2),
+        )
+    };
+    let events: Vec<Event> = (0..1200)
+        .map(|n| Event {
+            instant: 638_000_000_000_000_000 + n * 10_000_000,
+            arrival: n,
+            document: document(n),
+        })
+        .collect();
+    let memory = Memory::blocks(&[&[&events[..500], &events[500..900]], &[&events[900..]]]);
+    for text in [
+        "select @Message from stream",
+        "select @Message, Id from stream limit 3",
+        "select @Message, Took from stream order by time desc limit 100",
+        "select @Message, Took from stream order by Took desc limit 20",
+        "select count(*) from stream group by @Message",
+        "select count(*) from stream group by Substring(@Message, 3, 5)",
+        "select count(*), count(distinct(@Message)), min(@Message) from stream group by Paid",
+        "select count(*) from stream where @Message like '%Zoë 1%' or @Message like '%Athens%'",
+        "select Id from stream where IsMatch(@Message, /[0-9]+ of .*1/) and Took > 40",
+        "select @Message from stream where Took = 7.5",
+        "select @Data from stream where Contains(@Message, 'by air')",
+        "select Length(@Message), Length(@Data) from stream where @Message <> 'nothing to show'",
+        "select @Message, ToJson(@Properties) from stream where Id < 40",
+        "select t, @Message from stream lateral unnest(Tags) as t limit 50",
+    ] {
+        agree(&memory, text);
+    }
+}

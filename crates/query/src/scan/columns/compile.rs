@@ -47,14 +47,12 @@ pub(crate) struct ColumnPlan {
     pub(super) messages: Option<Messages>,
 }
 
-/// What messages are told by, which are rendered of an event that has none: its document is put together for that.
+/// What messages are told by, which are rendered of an event that has none.
 #[derive(Clone, Copy)]
 pub(super) struct Messages {
     /// The slots of what is stored, and of what else one is made of.
     message: usize,
-    template: usize,
-    /// Whether columns spare nothing where one has to be rendered.
-    pub(super) have_to_be_stored: bool,
+    pub(super) template: usize,
 }
 
 /// The collection whose elements are the rows.
@@ -121,13 +119,13 @@ impl ColumnPlan {
         exprs.extend(plan.filter.clone());
         exprs.extend(events.unnest.iter().cloned());
         // Of documents that are all wanted as they are, columns spare nothing.
-        let is_whole = events.output_reads_whole && plan.filter.is_none();
+        let is_whole =
+            events.output_reads_whole && plan.filter.is_none() && exprs.iter().any(reads_more_than_messages);
         let spares_nothing = is_whole && beginning.is_none() && rows_max.is_none_or(|most| most > FIRST_MAX);
-        let messages = exprs.iter().find_map(Messages::of);
-        let messages = messages.map(|of| Messages { have_to_be_stored: spares_nothing, ..of });
-        if spares_nothing && (messages.is_none() || exprs.iter().any(reads_more_than_messages)) {
+        if spares_nothing {
             return None;
         }
+        let messages = exprs.iter().find_map(Messages::of);
         for expr in &exprs {
             collect(expr, &events.names, &mut paths);
         }
@@ -255,10 +253,15 @@ impl ColumnPlan {
 }
 
 impl Messages {
+    /// Those of an expression that looks into documents for nothing else.
+    pub(super) fn only(expr: &Expr) -> Option<Messages> {
+        Messages::of(expr).filter(|_| !reads_more_than_messages(expr))
+    }
+
     fn of(expr: &Expr) -> Option<Messages> {
         match expr {
             Expr::BuiltIn(Computed::Message { message, template, .. }) => {
-                Some(Messages { message: *message, template: *template, have_to_be_stored: false })
+                Some(Messages { message: *message, template: *template })
             }
             other => other.children().into_iter().find_map(Messages::of),
         }

@@ -587,7 +587,10 @@ impl<'b> Evaluator<'b> {
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
         let rows: Vec<u32> = rows.into_iter().collect();
-        let documents = reads_document(expr).then(|| self.kept_documents(&rows));
+        let documents = reads_document(expr).then(|| match self.documents_of_messages(expr, &rows) {
+            Some(documents) => Some(Arc::new(documents)),
+            None => self.kept_documents(&rows),
+        });
         let mut document_offsets = Offsets::new();
         for number in rows {
             let row = number as usize;

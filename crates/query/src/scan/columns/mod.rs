@@ -30,6 +30,7 @@ mod quotient;
 mod range;
 mod readings;
 mod reckoned;
+mod rendering;
 mod replaced;
 mod roots;
 mod rounded;
@@ -133,8 +134,7 @@ fn find(
     evaluator: &mut Evaluator<'_>,
     part: &Part,
 ) -> Told<Option<Found>> {
-    let Some(plan) = in_block(plan, evaluator) else { return Ok(Ok(None)) };
-    let plan = &*plan;
+    let plan = &*in_block(plan, evaluator);
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
     // What is asked of rows is read once it is known which they are; of the elements of collections it is taken from their events.
     let unnested = plan
@@ -211,17 +211,13 @@ fn find(
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, elements, hits })))
 }
 
-/// The plan as a block answers it, by the messages, the readings of paths and the arrays that it has columns of; none where messages have to be stored
-/// and are not.
-fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Option<Cow<'p, ColumnPlan>> {
+/// The plan as a block answers it, by the messages, the readings of paths and the arrays that it has columns of.
+fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Cow<'p, ColumnPlan> {
     let block = evaluator.block.stored();
     let are_stored = |(template, message)| block.is_some_and(|block| block.comes_with(template, message));
     let mut plan = Cow::Borrowed(plan);
     if plan.message_paths().is_some_and(are_stored) {
         plan = Cow::Owned(plan.with_stored_messages());
-    }
-    if plan.messages.is_some_and(|messages| messages.have_to_be_stored) {
-        return None;
     }
     if plan.has_members {
         plan = Cow::Owned(evaluator.with_members(&plan));
@@ -229,7 +225,7 @@ fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Option<C
     if plan.asks_of_arrays {
         plan = Cow::Owned(evaluator.resolved(&plan));
     }
-    Some(plan)
+    plan
 }
 
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all

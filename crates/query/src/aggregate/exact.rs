@@ -1,6 +1,6 @@
 //! Sums that never round before the end, so that the order of the events does not matter.
 
-use super::shares;
+use super::shares::{self, DIGITS};
 use crate::value::{BINARY_POWERS, Long, Number, TooLarge, WHOLE_POWERS};
 use rust_decimal::Decimal;
 
@@ -243,9 +243,6 @@ fn significand(number: &Number<'_>) -> Option<(i128, u32)> {
     let few = number.few_digits().map(|(significand, scale)| (significand.into(), scale));
     few.or_else(|| number.decimal().map(|decimal| (decimal.mantissa(), decimal.scale())))
 }
-
-/// Means and deviations that do not end are rounded to so many digits, midpoints to the even one.
-pub(super) const DIGITS: u32 = 28;
 
 /// The most digits of the divisors: a count has 20, two of them 39.
 const DIVISOR_DIGITS: i64 = 39;

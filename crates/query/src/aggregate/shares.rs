@@ -1,7 +1,9 @@
 //! Quotients of whole numbers, and their roots, to the digits that deviations have: in 256 bits, where numbers of any length take many times as long.
 
-use super::exact::DIGITS;
 use crate::value::Number;
+
+/// Means and deviations that do not end are rounded to so many digits, midpoints to the even one.
+pub(super) const DIGITS: u32 = 28;
 
 /// A quotient is told to so many digits at least, before it is rounded to one less.
 const TOLD: u32 = DIGITS + 1;

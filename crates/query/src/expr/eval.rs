@@ -106,15 +106,10 @@ impl Expr {
                 let mut values = readings.iter().map(|reading| reading.eval(scope));
                 values.find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
             }
-            Expr::Member(..) | Expr::Element(..) if self.json_root().is_some() => self.part_of_json(scope),
-            Expr::Member(of, name) => {
-                let of = of.eval(scope);
-                if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }
-            }
-            Expr::Element(of, index) => {
-                let (of, index) = (of.eval(scope), index.eval(scope));
-                if scope.goes_over(&of) { of.element(&index) } else { Value::Undefined }
-            }
+            Expr::Member(..) | Expr::Element(..) => match self.json_root() {
+                Some(text) => self.part_of_json(text, scope),
+                None => self.along(scope),
+            },
             Expr::Negate(of) => match of.eval(scope) {
                 Value::Number(number) => scope.computed(negate(&number).map(Some)),
                 _ => Value::Undefined,
@@ -216,9 +211,24 @@ impl Expr {
         }
     }
 
+    /// What stands at a path, whose root is looked at by itself.
+    fn along<'a>(&'a self, scope: &mut Scope<'a>) -> Value<'a> {
+        match self {
+            Expr::Member(of, name) => {
+                let of = of.along(scope);
+                if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }
+            }
+            Expr::Element(of, index) => {
+                let (of, index) = (of.along(scope), index.eval(scope));
+                if scope.goes_over(&of) { of.element(&index) } else { Value::Undefined }
+            }
+            root => root.eval(scope),
+        }
+    }
+
     /// What stands at a path in a string that is JSON: nothing else of it is made.
-    fn part_of_json<'a>(&'a self, scope: &mut Scope<'a>) -> Value<'a> {
-        match self.json_root().map_or(Value::Undefined, |text| text.eval(scope)) {
+    fn part_of_json<'a>(&'a self, text: &'a Expr, scope: &mut Scope<'a>) -> Value<'a> {
+        match text.eval(scope) {
             Value::Text(text) if scope.charge(text.weight()) => {
                 let part = read_json(&text, |root| self.within(&root, scope).into_static());
                 scope.limit(part, FROM_JSON)

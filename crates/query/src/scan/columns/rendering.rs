@@ -8,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::template::names;
 use crate::value::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use tamias_json::Offsets;
 
@@ -26,9 +26,9 @@ impl Evaluator<'_> {
             return None;
         }
         let Messages { template, .. } = Messages::only(expr)?;
-        let names = match self.column(template) {
-            Some(column) => names_of(column, rows)?,
-            None => BTreeSet::new(),
+        let Named { names, of_template, of_row } = match self.column(template) {
+            Some(column) => Named::of(column, rows)?,
+            None => Named::default(),
         };
         let are_few = self.are_few(rows.len());
         let column = |name: &str| {
@@ -41,9 +41,11 @@ impl Evaluator<'_> {
         };
         let columns = names.iter().map(|name| column(name)).collect::<Option<Vec<Arc<PathColumn>>>>()?;
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
-        for row in rows {
+        for (nth, row) in rows.iter().enumerate() {
             bytes.push(b'{');
-            for (name, column) in names.iter().zip(&columns) {
+            let template = of_row.get(nth).and_then(|template| of_template.get(*template));
+            let named = template.into_iter().flatten().copied();
+            for (name, column) in named.filter_map(|name| names.get(name).zip(columns.get(name))) {
                 let json = column.json(*row as usize);
                 if json.is_empty() {
                     continue;
@@ -72,23 +74,52 @@ impl Evaluator<'_> {
     }
 }
 
-/// The names that the templates of some rows have in their holes, and of such with points what stands before the first; none where they are many.
-fn names_of(templates: &PathColumn, rows: &[u32]) -> Option<BTreeSet<String>> {
-    let (mut known, mut all) = (HashSet::new(), BTreeSet::new());
-    let mut offsets = Offsets::new();
-    for row in rows {
-        let json = templates.json(*row as usize);
-        if !known.insert(json) {
-            continue;
+/// What the templates of some rows name.
+#[derive(Default)]
+struct Named {
+    /// Each name once; of one with points also what stands before the first.
+    names: Vec<String>,
+    /// For each template the places of those that it names.
+    of_template: Vec<BTreeSet<usize>>,
+    /// For each row the place of its template.
+    of_row: Vec<usize>,
+}
+
+impl Named {
+    /// None where the names are many.
+    fn of(templates: &PathColumn, rows: &[u32]) -> Option<Named> {
+        let (mut named, mut known) = (Named::default(), HashMap::new());
+        let mut offsets = Offsets::new();
+        for row in rows {
+            let json = templates.json(*row as usize);
+            let place = *known.entry(json).or_insert(named.of_template.len());
+            if place == named.of_template.len() {
+                let template = stored(json, &mut offsets).map(Value::stored);
+                named.add(template.as_ref());
+                if named.names.len() > NAMES_MAX {
+                    return None;
+                }
+            }
+            named.of_row.push(place);
         }
-        let Some(Value::Text(text)) = stored(json, &mut offsets).map(Value::stored) else { continue };
-        for name in names(&text.text()) {
-            all.extend(name.split_once('.').map(|(first, _)| first.to_owned()));
-            all.insert(name.to_owned());
-        }
-        if all.len() > NAMES_MAX {
-            return None;
-        }
+        Some(named)
     }
-    Some(all)
+
+    fn add(&mut self, template: Option<&Value<'_>>) {
+        let mut places = BTreeSet::new();
+        if let Some(Value::Text(text)) = template {
+            for name in names(&text.text()) {
+                let first = name.split_once('.').map(|(first, _)| first);
+                places.extend(first.into_iter().chain([name]).map(|name| self.place(name)));
+            }
+        }
+        self.of_template.push(places);
+    }
+
+    fn place(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
 }

@@ -8,8 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_json as stored;
 
-/// So many keys are compared with one another to find those that repeat: no memory is taken for them.
-const FEW: usize = 32;
+/// The keys of so many pairs are compared with one another, which takes no memory.
+const FEW: usize = 8;
+
+/// The same of keys that are compared as bytes.
+const FEW_AS_BYTES: usize = 32;
 
 impl<'a> Value<'a> {
     /// An object of `pairs`, of which a repeated key keeps the last value, and an undefined one removes the key.
@@ -147,7 +150,7 @@ fn replaced(map: stored::Map<'_>, are_properties: bool) -> Vec<u32> {
 
 /// Whether no name comes twice, as far as the bytes of a few keys tell.
 fn are_plainly_different(map: stored::Map<'_>, are_properties: bool) -> bool {
-    let (mut keys, mut count) = ([b"".as_slice(); FEW], 0);
+    let (mut keys, mut count) = ([b"".as_slice(); FEW_AS_BYTES], 0);
     for (key, _) in map.entries() {
         let key = key.raw();
         // Those with an escape are told by their text, and those of properties by what comes behind their sign.

@@ -10,6 +10,11 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
     if matches!(&plan.filter, Some(Expr::Constant(value)) if value.is_true()) {
         plan.filter = None;
     }
+    if let Input::Events(events) = &mut plan.input
+        && !events.unnest.is_empty()
+    {
+        events.event_filter = plan.filter.as_ref().and_then(|filter| filter.split_by_locals().0);
+    }
     plan.push_down();
     plan
 }

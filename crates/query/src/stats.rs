@@ -44,7 +44,7 @@ pub struct Stats {
     pub blocks_answered: u64,
     /// The events of those blocks.
     pub events_answered: u64,
-    /// Elements of unnested collections, each of which is tested instead of its event.
+    /// Elements of unnested collections, each of which is tested instead of its event. Of events that do not pass what is asked of them alone nothing is unnested.
     pub elements: u64,
     /// Events, or elements of unnested ones, that passed `where`.
     pub hits: u64,

@@ -62,6 +62,7 @@ mod frame;
 mod group;
 mod grouping;
 mod hash;
+mod keys;
 mod late;
 mod learn;
 mod leftover;

@@ -59,7 +59,7 @@ impl Group {
 }
 
 /// The paths of the members of the object whose tokens these are; none of what is no object.
-fn members(tokens: &[Token]) -> Option<impl Iterator<Item = u32>> {
+pub(crate) fn members(tokens: &[Token]) -> Option<impl Iterator<Item = u32>> {
     let (Token::Open(_), tokens) = tokens.split_first()? else { return None };
     let mut depth = 0usize;
     Some(tokens.iter().filter_map(move |token| {

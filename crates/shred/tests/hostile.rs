@@ -97,6 +97,7 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
         let find = |text: &[u8]| text.contains(&b'a');
         let wanted = Wanted { text: b"a", any_case: false, has_others: false, within: Within::Start };
         let _ = (reader.lengths_at(&keys), reader.search_at(&keys, wanted, find));
+        let _ = (reader.presence(&keys), reader.object_keys(&keys));
         if let Ok(AtPath::Pieces(pieces)) = &all {
             let texts = pieces.texts(None);
             assert!(documents.is_err() || texts.is_ok(), "{keys:?}: {texts:?}");

@@ -62,7 +62,7 @@ pub fn group(input: &[u8]) {
             assert!(found.is_none_or(|found| found.len() == group.events()), "{keys:?}");
             let lengths = reader.lengths_at(keys).ok().flatten();
             assert!(lengths.is_none_or(|lengths| lengths.len() == group.events()), "{keys:?}");
-            let _ = group.objects_at(keys);
+            let _ = (group.objects_at(keys), reader.presence(keys), reader.object_keys(keys));
             assert!(group.frames_at(keys).iter().all(|frame| (*frame as usize) < group.frames()));
         }
     }

@@ -45,6 +45,8 @@ pub struct DecodedColumns {
     in_any_order: Paths,
     /// Whether something stands at a path, where nothing else was asked of it.
     presence: Paths,
+    /// Which keys objects have.
+    object_keys: Paths,
     arrays: Columns<Way, ArrayColumn>,
     /// What shapes tell of arrays: where there are many shapes, that takes longer than what is asked of short arrays.
     arrays_at: Columns<Way, AtArrays>,
@@ -279,6 +281,7 @@ impl DecodedColumns {
             partly: Paths::default(),
             in_any_order: Paths::default(),
             presence: Paths::default(),
+            object_keys: Paths::default(),
             arrays: Columns::default(),
             arrays_at: Columns::default(),
             objects_at: Columns::default(),
@@ -414,6 +417,20 @@ impl DecodedColumns {
         self.presence.keep(path, Arc::new(column), turn)
     }
 
+    /// Which keys objects have.
+    pub(super) fn object_keys(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.object_keys.get(path, turn)
+    }
+
+    pub(super) fn keep_object_keys(
+        &self,
+        path: &[Box<str>],
+        column: PathColumn,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        self.object_keys.keep(path, Arc::new(column), turn)
+    }
+
     /// The arrays that a way leads to.
     pub(super) fn arrays(&self, way: &Way, turn: u64) -> Option<Arc<ArrayColumn>> {
         known(&self.arrays, way, turn)
@@ -482,7 +499,7 @@ impl DecodedColumns {
     pub fn compacted(&self) -> DecodedColumns {
         // What was decoded of frames stays, and what was not is read again.
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
-        let paths = [&self.paths, &self.partly, &self.in_any_order, &self.presence].map(Paths::compacted);
+        let paths = self.by_path().map(Paths::compacted);
         let mut all = self.with(paths, frames, &|_| true);
         let Turns { made, used } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
@@ -495,16 +512,18 @@ impl DecodedColumns {
         all
     }
 
+    /// The columns of events' paths, by what they have of these.
+    fn by_path(&self) -> [&Paths; 5] {
+        [&self.paths, &self.partly, &self.in_any_order, &self.presence, &self.object_keys]
+    }
+
     fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
         for frame in &self.frames {
             if let Some(bytes) = frame.value.get() {
                 act(frame.turns(), bytes.capacity());
             }
         }
-        self.paths.each_piece(act);
-        self.partly.each_piece(act);
-        self.in_any_order.each_piece(act);
-        self.presence.each_piece(act);
+        self.by_path().iter().for_each(|paths| paths.each_piece(act));
         let way_bytes = |way: &Way| way.iter().map(|path| path_bytes(path)).sum::<usize>();
         for (way, Kept { column, turns }) in &*lock(&self.arrays) {
             act(*turns, column.held_bytes() + way_bytes(way));
@@ -531,15 +550,14 @@ impl DecodedColumns {
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
         let frames = self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect();
-        let paths = [&self.paths, &self.partly, &self.in_any_order, &self.presence];
-        let paths = paths.map(|paths| paths.kept_if(is_kept));
+        let paths = self.by_path().map(|paths| paths.kept_if(is_kept));
         self.with(paths, frames, is_kept)
     }
 
     /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
     fn with(
         &self,
-        [paths, partly, in_any_order, presence]: [Paths; 4],
+        [paths, partly, in_any_order, presence, object_keys]: [Paths; 5],
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
@@ -559,6 +577,7 @@ impl DecodedColumns {
             partly,
             in_any_order,
             presence,
+            object_keys,
             arrays: some_of(&self.arrays, is_kept),
             arrays_at: some_of(&self.arrays_at, is_kept),
             objects_at: some_of(&self.objects_at, is_kept),

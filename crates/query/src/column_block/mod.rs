@@ -448,6 +448,18 @@ impl ColumnBlock {
         })
     }
 
+    /// Which keys the objects at a path have, as arrays of strings; none where columns cannot tell it.
+    pub(crate) fn object_keys(&self, path: &[Box<str>]) -> Result<Option<Arc<PathColumn>>, ColumnError> {
+        if let Some(known) = self.decoded.object_keys(path, self.turn) {
+            return Ok(Some(known));
+        }
+        let told = self.read_once(|reader| reader.object_keys(&keys_of(path)))?;
+        Ok(told.map(|told| {
+            let coded = Coded::new(Some(told.codes), Arc::new(told.entries.into()));
+            self.decoded.keep_object_keys(path, PathColumn::Coded(coded), self.turn)
+        }))
+    }
+
     /// Asks for what is read of a path together where it has to be waited for: of what was not foreseen a reader would wait for one frame after another.
     fn expect(&self, path: &[Box<str>]) {
         if self.source.has_to_wait(path) {

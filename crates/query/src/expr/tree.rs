@@ -189,6 +189,20 @@ impl Expr {
         matches!(self, Expr::Local(_)) || self.children().into_iter().any(Expr::reads_local)
     }
 
+    /// The terms of a condition that read no local, and the others.
+    pub(crate) fn split_by_locals(&self) -> (Option<Expr>, Option<Expr>) {
+        let terms = match self {
+            Expr::And(terms) => terms.clone(),
+            other => vec![other.clone()],
+        };
+        let together = |mut terms: Vec<Expr>| match terms.len() {
+            0 | 1 => terms.pop(),
+            _ => Some(Expr::And(terms)),
+        };
+        let (others, alone) = terms.into_iter().partition(Expr::reads_local);
+        (together(alone), together(others))
+    }
+
     /// How many expressions it consists of.
     pub(crate) fn count(&self) -> usize {
         1 + self.children().into_iter().map(Expr::count).sum::<usize>()

@@ -112,6 +112,7 @@ impl<'q> Planner<'q> {
                     flat_names: self.resolver.flat_names,
                     unnest,
                     unnest_names,
+                    event_filter: None,
                 })
             }
             None => Input::Nothing,

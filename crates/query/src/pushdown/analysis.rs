@@ -60,7 +60,7 @@ impl<'n> Analysis<'n> {
 
     fn alone(&mut self, expr: &Expr) -> Option<Alone> {
         // What was unnested is no part of an event, and other locals are counted from there on.
-        if self.unnested > 0 && has_locals(expr) {
+        if self.unnested > 0 && expr.reads_local() {
             return None;
         }
         let path = match only_path(expr, &|_| false) {
@@ -508,8 +508,4 @@ fn quoted_like(pattern: &Like) -> Option<Box<[u8]>> {
         LikeForm::Exact(text) | LikeForm::Prefix(text) => quoted(text),
         LikeForm::Suffix(_) | LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => None,
     }
-}
-
-fn has_locals(expr: &Expr) -> bool {
-    matches!(expr, Expr::Local(_)) || expr.children().into_iter().any(has_locals)
 }

@@ -46,6 +46,10 @@ impl<'e> Emitter<'e> {
     {
         let run = self.run;
         scope.read(run.events.names.get(..run.events.filter_names).unwrap_or_default(), 0);
+        if run.events.event_filter.as_ref().is_some_and(|filter| !filter.test(scope)) {
+            scope.take_failure()?;
+            return Ok(None);
+        }
         let flow = self.unnested(&run.events.unnest, scope);
         scope.take_failure()?;
         Ok(match flow? {

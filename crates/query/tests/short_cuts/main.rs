@@ -19,3 +19,4 @@ mod replies;
 mod spellings;
 mod templated;
 mod texts;
+mod unnested;

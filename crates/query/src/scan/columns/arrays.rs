@@ -57,7 +57,7 @@ impl Evaluator<'_> {
         if let Some(Unnest::Values(collection)) = &mut plan.unnest {
             self.take_asked(collection, bound, Position::VALUE, &mut place);
         }
-        if let Some(filter) = &mut plan.filter {
+        for filter in plan.event_filter.iter_mut().chain(&mut plan.filter) {
             self.take_asked(filter, bound, Position::CONDITION, &mut place);
         }
         for output in &mut plan.outputs {
@@ -181,6 +181,7 @@ impl Evaluator<'_> {
                 Some(Arc::new(of.folded(&mask, *quantifier, array.at.rows)))
             }
             Asked::OfMembers(of) => self.folded_members(block, of)?,
+            Asked::Keys(path) => block.object_keys(path)?,
         })
     }
 

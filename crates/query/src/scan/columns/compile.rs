@@ -25,6 +25,9 @@ pub(crate) struct ColumnPlan {
     pub(super) asks_of_arrays: bool,
     /// Whether it asks for members of dotted paths, whose readings are told block by block.
     pub(super) has_members: bool,
+    /// What the condition asks of events alone, before anything is unnested.
+    pub(super) event_filter: Option<Expr>,
+    /// What it asks of rows.
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
     pub(super) wants: Wanted,
@@ -116,7 +119,12 @@ impl ColumnPlan {
         let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
-        exprs.extend(plan.filter.clone());
+        let (event_filter, filter) = match (&plan.filter, unnests) {
+            (Some(filter), 1..) => filter.split_by_locals(),
+            (filter, _) => (None, filter.clone()),
+        };
+        let (has_event_filter, has_filter) = (event_filter.is_some(), filter.is_some());
+        exprs.extend(event_filter.into_iter().chain(filter));
         exprs.extend(events.unnest.iter().cloned());
         // Of documents that are all wanted as they are, columns spare nothing.
         let is_whole =
@@ -148,15 +156,17 @@ impl ColumnPlan {
         }
         let exprs_need_event = exprs.iter().any(needs_event);
         let reads_documents = exprs.iter().any(reads_document);
-        let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
+        let filter = if has_filter { exprs.pop() } else { None };
+        let event_filter = if has_event_filter { exprs.pop() } else { None };
         let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| output.with(expr)).collect();
         let (wants, times) = wanted(plan, &outputs, exprs_need_event);
+        let conditions = || event_filter.iter().chain(&filter);
         let asks_of_arrays = unnest.is_some()
-            || filter.iter().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
+            || conditions().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
         let mut read = BTreeSet::new();
         let mut has_members = false;
-        let read_exprs = unnest.iter().chain(&within).chain(&filter);
+        let read_exprs = unnest.iter().chain(&within).chain(conditions());
         for expr in read_exprs.chain(outputs.iter().map(|output| &output.expr)) {
             collect_read(expr, &paths, &mut read);
             has_members |= members::has_members(expr);
@@ -172,6 +182,7 @@ impl ColumnPlan {
             has_members,
             is_whole,
             best: Arc::default(),
+            event_filter,
             filter,
             outputs,
             wants,
@@ -205,14 +216,16 @@ impl ColumnPlan {
         plan
     }
 
-    /// The condition, and what outputs are made of.
+    /// The conditions, and what outputs are made of.
     pub(super) fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        self.filter.iter().chain(self.outputs.iter().map(|output| &output.expr))
+        let conditions = self.event_filter.iter().chain(&self.filter);
+        conditions.chain(self.outputs.iter().map(|output| &output.expr))
     }
 
     /// The same, to be changed.
     pub(super) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        self.filter.iter_mut().chain(self.outputs.iter_mut().map(|output| &mut output.expr))
+        let conditions = self.event_filter.iter_mut().chain(&mut self.filter);
+        conditions.chain(self.outputs.iter_mut().map(|output| &mut output.expr))
     }
 
     /// The collections that are unnested, where they are the values of expressions, to be changed.
@@ -236,9 +249,11 @@ impl ColumnPlan {
     pub(crate) fn paths_ahead(&self, plan: &Plan) -> Vec<Path> {
         let has_few_rows = matches!(&plan.output, PlanOutput::Rows { sort, .. } if !sort.is_empty());
         let outputs = self.outputs.iter().map(|output| &output.expr);
-        let exprs: Vec<&Expr> = match &self.filter {
-            Some(filter) if has_few_rows && plan.limit.is_some() => vec![filter],
-            filter => filter.iter().chain(self.collection()).chain(outputs).collect(),
+        let conditions = self.event_filter.iter().chain(&self.filter);
+        let is_filtered = self.event_filter.is_some() || self.filter.is_some();
+        let exprs: Vec<&Expr> = match has_few_rows && plan.limit.is_some() && is_filtered {
+            true => conditions.collect(),
+            false => conditions.chain(self.collection()).chain(outputs).collect(),
         };
         let slots: BTreeSet<usize> = exprs.into_iter().flat_map(slots_of).collect();
         // Whether something stands at a path is told without its columns.

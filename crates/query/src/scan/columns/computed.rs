@@ -80,6 +80,12 @@ impl Texts {
         Some(Arc::new(PathColumn::Coded(Coded::of_texts(Dictionary::new(texts.bytes, texts.ends)))))
     }
 
+    /// The values of some rows, of so many; none if they were too many.
+    pub(super) fn into_column(self, rows: &[u32], of: usize) -> Option<Arc<PathColumn>> {
+        let Texts { bytes, ends, is_full } = self;
+        (!is_full).then(|| Arc::new(PathColumn::of_rows(Dictionary::new(bytes, ends), rows, of)))
+    }
+
     /// All that were added; none if they were too many.
     pub(super) fn into_dictionary(self) -> Option<Arc<Dictionary>> {
         (!self.is_full).then(|| Arc::new(Dictionary::new(self.bytes, self.ends)))

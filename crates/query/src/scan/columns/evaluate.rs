@@ -144,7 +144,7 @@ impl<'b> Evaluator<'b> {
         Evaluator::new(self.block, self.paths, self.times, self.control)
     }
 
-    /// Of each row whether its event stays, where events of a range are deleted.
+    /// Of each event whether it stays, where events of a range are deleted.
     pub(super) fn staying(&self, events: &std::ops::Range<usize>) -> Option<Mask> {
         let deleted = self.block.deleted_in(events);
         if deleted.is_empty() {
@@ -155,11 +155,12 @@ impl<'b> Evaluator<'b> {
             let places = places.start as usize..places.end as usize;
             stay.get_mut(places).into_iter().flatten().for_each(|stays| *stays = false);
         }
-        let of_element = |event: &u32| stay.get(*event as usize).copied().unwrap_or_default();
-        Some(match &self.origins {
-            None => stay,
-            Some(origins) => origins.iter().map(of_element).collect(),
-        })
+        Some(stay)
+    }
+
+    /// Of each row whether its event is in a mask.
+    pub(super) fn of_elements_of(&self, events: &Mask) -> Mask {
+        (0..self.rows()).map(|row| events.get(self.origin(row)).copied().unwrap_or_default()).collect()
     }
 
     /// Decodes what an expression reads: whether columns can tell it.

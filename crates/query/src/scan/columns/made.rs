@@ -57,7 +57,7 @@ impl<'b> Evaluator<'b> {
         if let Some(column) = self.as_column(expr) {
             return Some(column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing)));
         }
-        if reads_document(expr) || has_local(expr) || self.check().is_err() {
+        if reads_document(expr) || expr.reads_local() || self.check().is_err() {
             return None;
         }
         if let Expr::Constant(value) = expr {
@@ -238,7 +238,7 @@ impl<'b> Evaluator<'b> {
         let mut columns = self.columns.clone();
         let mut flat = expr.clone();
         for child in flat.children_mut() {
-            if matches!(child, Expr::Constant(_) | Expr::Slot(_)) || stays(child) || has_local(child) {
+            if matches!(child, Expr::Constant(_) | Expr::Slot(_)) || stays(child) || child.reads_local() {
                 continue;
             }
             if let Some(column) = self.computed(child) {
@@ -247,14 +247,6 @@ impl<'b> Evaluator<'b> {
             }
         }
         (columns.len() > self.columns.len()).then(|| (flat, self.with_columns(columns)))
-    }
-}
-
-/// Whether an expression depends on what stands around it.
-fn has_local(expr: &Expr) -> bool {
-    match expr {
-        Expr::Local(_) => true,
-        other => other.children().into_iter().any(has_local),
     }
 }
 

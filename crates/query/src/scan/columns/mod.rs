@@ -135,53 +135,29 @@ fn find(
     part: &Part,
 ) -> Told<Option<Found>> {
     let plan = &*in_block(plan, evaluator);
-    let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
-    // What is asked of rows is read once it is known which they are; of the elements of collections it is taken from their events.
-    let unnested = plan
-        .unnest
-        .iter()
-        .flat_map(|_| filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)))
-        .chain(&plan.within);
-    for expr in plan.collection().into_iter().chain(unnested) {
-        evaluator.check()?;
-        match evaluator.load(expr) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Ok(None)),
-            Err(error) => return Ok(Err(error)),
-        }
-    }
+    let filter = |filter| Option::as_ref(filter).filter(|_| !part.settled.all);
     let events = part.events.len();
     let places = evaluator.block.places(part.events.clone());
-    let part = match &plan.unnest {
-        None => places.clone(),
-        Some(Unnest::Values(collection)) => {
-            let collections = std::iter::once(collection).chain(&plan.within);
-            match evaluator.unnest_all(collections, places.clone())? {
-                Some(rows) => rows,
-                None => return Ok(Ok(None)),
-            }
-        }
-        Some(Unnest::Elements(arrays)) => match evaluator.unnest_columns(arrays, places.clone()) {
-            Ok(Some(rows)) => rows,
-            Ok(None) => return Ok(Ok(None)),
-            Err(error) => return Ok(Err(error)),
-        },
-    };
     let stay = evaluator.staying(&places);
     evaluator.in_any_order = plan.in_any_order && stay.is_none() && events == evaluator.block.len();
-    let staying = || stay.as_ref().map_or(part.len(), |stay| count(stay.get(part.clone())));
-    let elements = if plan.unnest.is_some() { staying() } else { 0 };
-    let mask: Option<Mask> = match filter {
-        Some(filter) => match test(filter, stay, evaluator) {
-            Ok(Ok(Some(mask))) => Some(mask),
-            // It may be of a row that is not come to.
-            Ok(Ok(None)) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
-            Ok(Err(error)) => return Ok(Err(error)),
-            Err(error) => return Err(error),
-        },
-        None => stay,
+    let stay = match test(filter(&plan.event_filter), stay, evaluator)? {
+        Ok(Tested::Rows(mask)) => mask,
+        Ok(Tested::Unknown) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error)),
     };
-    let mut rows = passing(plan.wants, mask.as_ref(), part);
+    let (places, stay) = match unnested(plan, evaluator, places, stay)? {
+        Ok(Some(rows)) => rows,
+        Ok(None) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error)),
+    };
+    let staying = || stay.as_ref().map_or(places.len(), |stay| count(stay.get(places.clone())));
+    let elements = if plan.unnest.is_some() { staying() } else { 0 };
+    let mask = match test(filter(&plan.filter), stay, evaluator)? {
+        Ok(Tested::Rows(mask)) => mask,
+        Ok(Tested::Unknown) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut rows = passing(plan.wants, mask.as_ref(), places);
     let hits = rows.len();
     if let Some(error) = evaluator.take_broken() {
         return Ok(Err(error));
@@ -228,9 +204,65 @@ fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Cow<'p, 
     plan
 }
 
+/// Gives the elements of the events that stay rows of their own, where the plan unnests something: the places of the rows, and which of them stay. None where
+/// columns cannot tell it.
+fn unnested(
+    plan: &ColumnPlan,
+    evaluator: &mut Evaluator<'_>,
+    events: Range<usize>,
+    stay: Option<Mask>,
+) -> Told<Option<(Range<usize>, Option<Mask>)>> {
+    let Some(unnest) = &plan.unnest else { return Ok(Ok(Some((events, stay)))) };
+    if stay.as_ref().is_some_and(|stay| !stay.get(events.clone()).unwrap_or_default().contains(&true)) {
+        return Ok(Ok(Some((0..0, Some(Mask::new())))));
+    }
+    // Of rows that become elements it is not known yet which are wanted: what is asked of them is taken from their events.
+    let few = stay.as_ref().map(|stay| rows_of(stay, 0)).filter(|rows| evaluator.are_few(rows.len()));
+    let exprs = plan.filter.iter().chain(plan.outputs.iter().map(|output| &output.expr));
+    for expr in plan.collection().into_iter().chain(&plan.within).chain(exprs) {
+        evaluator.check()?;
+        let rows = few.as_deref().filter(|_| !evaluator.has(expr));
+        match evaluator.load_for(expr, rows) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Ok(None)),
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    match unnest {
+        Unnest::Values(collection) => {
+            let collections = std::iter::once(collection).chain(&plan.within);
+            let rows = evaluator.unnest_all(collections, events, stay.as_ref())?;
+            Ok(Ok(rows.map(|rows| (rows, None))))
+        }
+        Unnest::Elements(arrays) => Ok(evaluator
+            .unnest_columns(arrays, events)
+            .map(|rows| rows.map(|rows| (rows, stay.map(|stay| evaluator.of_elements_of(&stay)))))),
+    }
+}
+
+/// Which rows pass a condition.
+enum Tested {
+    /// Those of a mask, or all.
+    Rows(Option<Mask>),
+    /// Columns cannot tell it.
+    Unknown,
+}
+
+/// The rows that pass a condition, if there is one. Nothing is asked of rows that do not `stay`.
+fn test(filter: Option<&Expr>, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Told<Tested> {
+    let Some(filter) = filter else { return Ok(Ok(Tested::Rows(stay))) };
+    match test_terms(filter, stay, evaluator) {
+        Ok(Ok(Some(mask))) => Ok(Ok(Tested::Rows(Some(mask)))),
+        // It may be of a row that is not come to.
+        Ok(Ok(None)) | Err(ExecError::ValueTooLarge { .. }) => Ok(Ok(Tested::Unknown)),
+        Ok(Err(error)) => Ok(Err(error)),
+        Err(error) => Err(error),
+    }
+}
+
 /// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all
-/// else, if those are few. Nothing is asked of rows that do not `stay`.
-fn test(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
+/// else, if those are few.
+fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
     let terms = match filter {
         Expr::And(terms) => terms.as_slice(),
         other => std::slice::from_ref(other),

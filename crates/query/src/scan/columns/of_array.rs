@@ -33,6 +33,8 @@ pub(super) enum Asked {
     Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_elements: Vec<Asked> },
     /// The same of the members of objects.
     OfMembers(OfMembers),
+    /// Which keys the objects at a path of events have.
+    Keys(Path),
 }
 
 /// Whether a condition holds for some member of the objects at a path of events, or for every one.
@@ -59,6 +61,7 @@ impl Asked {
                 Asked::Nth { array, place, then },
                 Asked::Nth { array: other, place: other_place, then: other_then },
             ) => array == other && place == other_place && then.is_same(other_then),
+            (Asked::Keys(path), Asked::Keys(other)) => path == other,
             _ => false,
         }
     }
@@ -71,6 +74,7 @@ impl Asked {
             Asked::Nth { then, .. } => then.names(names),
             Asked::Quantified { of_elements, .. } => of_elements.iter().for_each(|asked| asked.names(names)),
             Asked::OfMembers(of) => names.push(of.object.join(".")),
+            Asked::Keys(path) => names.push(path.join(".")),
         }
     }
 }
@@ -86,11 +90,11 @@ impl OfArray {
     }
 }
 
-/// Whether an expression asks something of arrays that columns may tell, or how long texts are.
+/// Whether an expression asks something of arrays that columns may tell, how long texts are, or which keys objects have.
 pub(super) fn asks_of_arrays(expr: &Expr) -> bool {
     match expr {
         Expr::Quantified { .. } | Expr::Element(..) | Expr::In { .. } => true,
-        Expr::Call { function, .. } if function.name == "Length" => true,
+        Expr::Call { function, .. } if matches!(function.name, "Length" | "Keys") => true,
         other => other.children().into_iter().any(asks_of_arrays),
     }
 }

@@ -93,6 +93,12 @@ impl Evaluator<'_> {
                 let (spot, array) = self.array(arguments.first()?, bound)?;
                 (!array.at.has_texts).then(|| spot.asks(Asked::Length(array)))
             }
+            Expr::Call { function, arguments, .. } if function.name == "Keys" => {
+                let (path, keys) = self.object(arguments.first()?)?;
+                // Others are spelled as functions spell them.
+                let are_plain = keys.iter().all(|key| !key.contains('\\'));
+                are_plain.then_some(OfArray { level: 0, asked: Asked::Keys(path) })
+            }
             Expr::Quantified { quantifier, collection, body } if at.is_outermost && !reads_document(body) => {
                 let of_array = self.quantified(*quantifier, collection, (**body).clone(), bound);
                 of_array.or_else(|| self.of_members(*quantifier, collection, (**body).clone()))
@@ -153,7 +159,12 @@ impl Evaluator<'_> {
 
     /// The same for a member of an object, or for each.
     fn of_members(&self, quantifier: Quantifier, collection: &Expr, mut condition: Expr) -> Option<OfArray> {
-        let (object, members) = self.object(collection)?;
+        let (object, keys) = self.object(collection)?;
+        // Where members come and go, most events have a shape of their own.
+        if keys.len() > MEMBERS_MAX || !self.block.stored()?.may_look_for(keys.len()) {
+            return None;
+        }
+        let members = keys.iter().map(|key| object.iter().chain([key]).cloned().collect()).collect();
         let of_paths = self.paths.len();
         if slots_of(&condition).iter().any(|slot| *slot >= of_paths) {
             return None;
@@ -168,8 +179,8 @@ impl Evaluator<'_> {
         Some(OfArray { level: 0, asked: Asked::OfMembers(of) })
     }
 
-    /// The path of the objects that an expression comes down to in this block, where it comes down to nothing else, and the paths of their members.
-    fn object(&self, expr: &Expr) -> Option<(Path, Vec<Path>)> {
+    /// The path of the objects that an expression comes down to in this block, where it comes down to nothing else, and the keys of their members.
+    fn object(&self, expr: &Expr) -> Option<(Path, Vec<Box<str>>)> {
         let block = self.block.stored()?;
         let readings = match expr {
             Expr::Path(readings) => readings.as_slice(),
@@ -180,15 +191,13 @@ impl Evaluator<'_> {
             let spot = self.spot(reading, &[]).filter(|spot| spot.of.is_none())?;
             match &*block.objects_at(&spot.below) {
                 AtObjects::Nothing => {}
-                AtObjects::Objects(keys) if only.is_none() && keys.len() <= MEMBERS_MAX => {
-                    let members = keys.iter().map(|key| spot.below.iter().chain([key]).cloned().collect());
-                    only = Some((spot.below.clone().into(), members.collect()));
+                AtObjects::Objects(keys) if only.is_none() => {
+                    only = Some((spot.below.clone().into(), keys.clone()));
                 }
                 AtObjects::Objects(_) | AtObjects::Unknown => return None,
             }
         }
-        // Where members come and go, most events have a shape of their own.
-        only.filter(|(_, members): &(Path, Vec<Path>)| block.may_look_for(members.len()))
+        only
     }
 
     /// The arrays of each row of a level that an expression comes down to in this block: the level, and they.

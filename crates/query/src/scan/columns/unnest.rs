@@ -1,12 +1,14 @@
 //! Columns of the elements of a collection: a row for each, with what its event has in the other columns.
 
-use super::evaluate::Evaluator;
+use super::computed::Texts;
+use super::evaluate::{Evaluator, Mask};
 use super::whole::gather_some;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::elements::each_element;
 use crate::error::ExecError;
 use crate::expr::Expr;
+use crate::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,32 +39,28 @@ impl Elements {
 }
 
 impl Evaluator<'_> {
-    /// Unnests one collection after the other, in the events of a range: which rows there are then; none where columns cannot tell that.
+    /// Unnests one collection after the other, in the events of a range that stay: which rows there are then; none where columns cannot tell that.
     pub(super) fn unnest_all<'e>(
         &mut self,
         collections: impl Iterator<Item = &'e Expr>,
         events: Range<usize>,
+        stay: Option<&Mask>,
     ) -> Result<Option<Range<usize>>, ExecError> {
-        let mut rows = events;
+        let stays = |event: &usize| stay.is_none_or(|stay| stay.get(*event) == Some(&true));
+        let mut rows: Vec<u32> = events.filter(stays).map(|event| event as u32).collect();
         for (nth, collection) in collections.enumerate() {
-            if !self.unnest(collection, nth, rows)? {
+            if !self.unnest(collection, nth, &rows)? {
                 return Ok(None);
             }
-            rows = 0..self.rows();
+            rows = (0..self.rows() as u32).collect();
         }
-        Ok(Some(rows))
+        Ok(Some(0..self.rows()))
     }
 
-    /// Gives each element of a collection, in the rows of a range, a row of its own: whether columns can tell that. The elements are the values of a slot, the
+    /// Gives each element of a collection, in some rows, a row of its own: whether columns can tell that. The elements are the values of a slot, the
     /// `nth` of those behind the slots of all paths.
-    fn unnest(&mut self, collection: &Expr, nth: usize, rows: Range<usize>) -> Result<bool, ExecError> {
-        let collection = match self.as_column(collection) {
-            Some(column) => column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing)),
-            None => match self.computed(collection).filter(|_| nth > 0) {
-                Some(column) => column,
-                None => return Ok(false),
-            },
-        };
+    fn unnest(&mut self, collection: &Expr, nth: usize, rows: &[u32]) -> Result<bool, ExecError> {
+        let Some(collection) = self.arrays_of(collection, rows)? else { return Ok(false) };
         let Some((origins, elements)) = self.elements(&collection, rows)? else { return Ok(false) };
         if self.is_too_much_repeated(&origins) {
             return Ok(false);
@@ -74,6 +72,28 @@ impl Evaluator<'_> {
         let event = |row: &u32| self.origin(*row as usize) as u32;
         self.origins = Some(origins.iter().map(event).collect());
         Ok(true)
+    }
+
+    /// The values of an expression in some rows, as far as they are arrays; none where they take much memory, or one of them fails.
+    fn arrays_of(&self, collection: &Expr, rows: &[u32]) -> Result<Option<Arc<PathColumn>>, ExecError> {
+        if let Some(column) = self.as_column(collection) {
+            return Ok(Some(column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing))));
+        }
+        if !self.are_few(rows.len())
+            && let Some(column) = self.computed(collection)
+        {
+            return Ok(Some(column));
+        }
+        let mut made = Texts::default();
+        let add = |_, value: Value<'_>| {
+            made.add(if matches!(value, Value::Array(_)) { &value } else { &Value::Undefined });
+        };
+        match self.each(collection, rows.iter().copied(), add) {
+            Ok(()) => {}
+            Err(ExecError::ValueTooLarge { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        Ok(made.into_column(rows, self.rows()))
     }
 
     /// Gives each element what its event has.
@@ -117,7 +137,7 @@ impl Evaluator<'_> {
     fn elements(
         &self,
         collection: &PathColumn,
-        rows: Range<usize>,
+        rows: &[u32],
     ) -> Result<Option<(Vec<u32>, Coded)>, ExecError> {
         let none = || Coded::new(None, Arc::new(Dictionary::new(Vec::new(), Vec::new())));
         let Some(coded) = collection.coded() else { return Ok(Some((Vec::new(), none()))) };
@@ -125,8 +145,8 @@ impl Evaluator<'_> {
         let mut elements = Elements::default();
         // Of each entry the places of its elements, once they are known.
         let mut known: Vec<Option<Range<u32>>> = vec![None; coded.dictionary.len()];
-        for row in rows {
-            let code = coded.code(row);
+        for (nth, row) in rows.iter().enumerate() {
+            let code = coded.code(*row as usize);
             let Some(known) = known.get_mut(code as usize) else { continue };
             let of_entry = match known {
                 Some(known) => known.clone(),
@@ -138,12 +158,12 @@ impl Evaluator<'_> {
                     known.insert(begin..elements.ends.len() as u32).clone()
                 }
             };
-            origins.extend(std::iter::repeat_n(row as u32, of_entry.len()));
+            origins.extend(std::iter::repeat_n(*row, of_entry.len()));
             places.extend(of_entry);
             if places.len() > ELEMENTS_MAX {
                 return Ok(None);
             }
-            if row.is_multiple_of(CHECKED_ROWS) {
+            if nth.is_multiple_of(CHECKED_ROWS) {
                 self.check()?;
             }
         }

@@ -60,7 +60,7 @@ pub(crate) fn render(
         match rendering {
             // A rendering has its alignment already.
             Value::Text(text) => show_text(&text, &mut out),
-            _ => hole.show(&mut properties, &mut out),
+            _ => hole.show(&hole.value(&mut properties), &mut out),
         }
         if out.len() > limit_bytes || !(properties.charge)(STEP_UNITS) {
             return None;
@@ -72,12 +72,9 @@ pub(crate) fn render(
     )
 }
 
-/// The names of the properties that a template has holes for, as often as it names them.
-pub(crate) fn names(template: &str) -> impl Iterator<Item = &str> {
-    TemplateParts::of(template).filter_map(|part| match part {
-        TemplatePart::Text(_) => None,
-        TemplatePart::Hole(hole) => Some(hole.name),
-    })
+/// The text and the holes of a template, in their order.
+pub(crate) fn parts(template: &str) -> impl Iterator<Item = TemplatePart<'_>> {
+    TemplateParts::of(template)
 }
 
 /// The properties of an event, to be asked for by name.
@@ -112,20 +109,22 @@ impl<'a> Properties<'_, 'a> {
 /// The widest alignment that a hole may ask for.
 const WIDTH_MAX: usize = 1000;
 
-enum TemplatePart<'t> {
+/// What a template consists of.
+pub(crate) enum TemplatePart<'t> {
     Text(&'t str),
     Hole(Hole<'t>),
 }
 
-struct Hole<'t> {
+/// Where a template shows a property.
+pub(crate) struct Hole<'t> {
     /// The hole as it is written, with its braces.
-    source: &'t str,
-    name: &'t str,
+    pub(crate) source: &'t str,
+    pub(crate) name: &'t str,
     /// The least number of characters to show; 0 for as many as there are.
-    width: usize,
+    pub(crate) width: usize,
     /// Whether blanks stand behind the value, and not before it.
     is_left: bool,
-    has_format: bool,
+    pub(crate) has_format: bool,
 }
 
 impl<'t> Hole<'t> {
@@ -159,12 +158,13 @@ impl<'t> Hole<'t> {
         Some(Hole { source: text.get(..=end)?, name, width, is_left, has_format })
     }
 
-    fn show(&self, properties: &mut Properties<'_, '_>, out: &mut Vec<u8>) {
+    /// Appends what it shows of a property, with blanks beside it.
+    pub(crate) fn show(&self, value: &Value<'_>, out: &mut Vec<u8>) {
         let start = out.len();
-        match self.value(properties) {
+        match value {
             Value::Undefined => out.extend_from_slice(self.source.as_bytes()),
-            Value::Text(text) => show_text(&text, out),
-            other => write_json(&other, out),
+            Value::Text(text) => show_text(text, out),
+            other => write_json(other, out),
         }
         if self.width == 0 {
             return;

@@ -20,6 +20,17 @@ pub(crate) type Path = Box<[Box<str>]>;
 /// The path of arrays in events, then that of arrays in their elements, and so on.
 pub(super) type Way = Box<[Path]>;
 
+/// A question that the shapes of documents answer: where there are many shapes, that takes longer than what is asked of kept columns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum OfShapes {
+    /// Whether the values at a path are texts in pieces.
+    IsInPieces(Path),
+    /// Whether what has something at the first path has something at the other one.
+    ComesWith(Path, Path),
+    /// Whether columns tell what stands at a path of elements.
+    TellsElements(Way, Path),
+}
+
 /// Documents put together, as a block of text has them.
 #[derive(Debug, Default)]
 pub struct OwnDocuments {
@@ -47,11 +58,15 @@ pub struct DecodedColumns {
     presence: Paths,
     /// Which keys objects have.
     object_keys: Paths,
+    /// Messages that were rendered, by the path of their templates.
+    messages: Paths,
     arrays: Columns<Way, ArrayColumn>,
     /// What shapes tell of arrays: where there are many shapes, that takes longer than what is asked of short arrays.
     arrays_at: Columns<Way, AtArrays>,
     /// The same of objects.
     objects_at: Columns<Path, AtObjects>,
+    /// What else shapes were asked for by queries.
+    answers: Columns<OfShapes, bool>,
     /// What stands at paths of elements, by the way to their arrays and their own.
     in_elements: Columns<(Way, Path), PathColumn>,
     times: Piece<OwnTimes>,
@@ -282,9 +297,11 @@ impl DecodedColumns {
             in_any_order: Paths::default(),
             presence: Paths::default(),
             object_keys: Paths::default(),
+            messages: Paths::default(),
             arrays: Columns::default(),
             arrays_at: Columns::default(),
             objects_at: Columns::default(),
+            answers: Columns::default(),
             in_elements: Columns::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
@@ -431,6 +448,20 @@ impl DecodedColumns {
         self.object_keys.keep(path, Arc::new(column), turn)
     }
 
+    /// Messages that were rendered for all events.
+    pub(super) fn messages(&self, templates: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.messages.get(templates, turn)
+    }
+
+    pub(super) fn keep_messages(
+        &self,
+        templates: &[Box<str>],
+        messages: Arc<PathColumn>,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        self.messages.keep(templates, messages, turn)
+    }
+
     /// The arrays that a way leads to.
     pub(super) fn arrays(&self, way: &Way, turn: u64) -> Option<Arc<ArrayColumn>> {
         known(&self.arrays, way, turn)
@@ -455,6 +486,12 @@ impl DecodedColumns {
     ) -> Arc<AtObjects> {
         let known = known(&self.objects_at, path, turn);
         known.unwrap_or_else(|| keep(&self.objects_at, path.into(), Arc::new(tell()), turn))
+    }
+
+    /// What shapes answer to a question.
+    pub(super) fn answer(&self, question: OfShapes, turn: u64, tell: impl FnOnce(&Group) -> bool) -> bool {
+        let known = known(&self.answers, &question, turn);
+        *known.unwrap_or_else(|| keep(&self.answers, question, Arc::new(tell(&self.group)), turn))
     }
 
     /// What stands at a path of elements, by the way to their arrays and their own.
@@ -513,8 +550,9 @@ impl DecodedColumns {
     }
 
     /// The columns of events' paths, by what they have of these.
-    fn by_path(&self) -> [&Paths; 5] {
-        [&self.paths, &self.partly, &self.in_any_order, &self.presence, &self.object_keys]
+    fn by_path(&self) -> [&Paths; 6] {
+        let DecodedColumns { paths, partly, in_any_order, presence, object_keys, messages, .. } = self;
+        [paths, partly, in_any_order, presence, object_keys, messages]
     }
 
     fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
@@ -533,6 +571,16 @@ impl DecodedColumns {
         }
         for (path, Kept { column, turns }) in &*lock(&self.objects_at) {
             act(*turns, path_bytes(path) + bytes_of(column));
+        }
+        for (question, Kept { turns, .. }) in &*lock(&self.answers) {
+            act(
+                *turns,
+                match question {
+                    OfShapes::IsInPieces(path) => path_bytes(path),
+                    OfShapes::ComesWith(path, with) => path_bytes(path) + path_bytes(with),
+                    OfShapes::TellsElements(way, path) => way_bytes(way) + path_bytes(path),
+                },
+            );
         }
         for ((way, path), Kept { column, turns }) in &*lock(&self.in_elements) {
             act(*turns, column.held_bytes() + way_bytes(way) + path_bytes(path));
@@ -557,7 +605,7 @@ impl DecodedColumns {
     /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
     fn with(
         &self,
-        [paths, partly, in_any_order, presence, object_keys]: [Paths; 5],
+        [paths, partly, in_any_order, presence, object_keys, messages]: [Paths; 6],
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
@@ -578,9 +626,11 @@ impl DecodedColumns {
             in_any_order,
             presence,
             object_keys,
+            messages,
             arrays: some_of(&self.arrays, is_kept),
             arrays_at: some_of(&self.arrays_at, is_kept),
             objects_at: some_of(&self.objects_at, is_kept),
+            answers: some_of(&self.answers, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),

@@ -15,8 +15,8 @@ pub(crate) use array::Array;
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
-use decoded::lock;
 pub use decoded::{DecodedColumns, OwnDocuments};
+use decoded::{OfShapes, lock};
 pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
@@ -352,7 +352,8 @@ impl ColumnBlock {
 
     /// Whether each event that has something at a path has something at another one.
     pub(crate) fn comes_with(&self, path: &Path, with: &Path) -> bool {
-        self.decoded.group.comes_with(&keys_of(path), &keys_of(with))
+        let question = OfShapes::ComesWith(path.clone(), with.clone());
+        self.decoded.answer(question, self.turn, |group| group.comes_with(&keys_of(path), &keys_of(with)))
     }
 
     /// The paths of the strings in which something may stand: it stands in no others. None where columns cannot tell.
@@ -460,6 +461,16 @@ impl ColumnBlock {
         }))
     }
 
+    /// The messages of all events, if they were rendered before, by the path of their templates.
+    pub(crate) fn known_messages(&self, templates: &Path) -> Option<Arc<PathColumn>> {
+        self.decoded.messages(templates, self.turn)
+    }
+
+    /// Keeps the messages of all events.
+    pub(crate) fn keep_messages(&self, templates: &Path, messages: Arc<PathColumn>) -> Arc<PathColumn> {
+        self.decoded.keep_messages(templates, messages, self.turn)
+    }
+
     /// Asks for what is read of a path together where it has to be waited for: of what was not foreseen a reader would wait for one frame after another.
     fn expect(&self, path: &[Box<str>]) {
         if self.source.has_to_wait(path) {
@@ -554,7 +565,8 @@ impl ColumnBlock {
 
     /// Whether the values at a path are texts in pieces, which tell how long these are.
     pub(crate) fn is_in_pieces(&self, path: &Path) -> bool {
-        self.decoded.group.is_in_pieces(&keys_of(path))
+        let question = OfShapes::IsInPieces(path.clone());
+        self.decoded.answer(question, self.turn, |group| group.is_in_pieces(&keys_of(path)))
     }
 
     /// What shapes tell of the arrays at a path of events, or of the elements of other arrays.
@@ -578,7 +590,8 @@ impl ColumnBlock {
 
     /// Whether columns tell what stands at a path of elements.
     pub(crate) fn tells_elements(&self, of: &Array, path: &[Box<str>]) -> bool {
-        self.decoded.group.tells_elements(of.at, &keys_of(path))
+        let question = OfShapes::TellsElements(of.way.clone(), path.into());
+        self.decoded.answer(question, self.turn, |group| group.tells_elements(of.at, &keys_of(path)))
     }
 
     /// Where the elements of arrays are.

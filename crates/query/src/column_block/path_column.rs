@@ -206,6 +206,13 @@ impl NumberColumn {
         self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
     }
 
+    /// Appends the text of a row's number: whether it has one.
+    pub(crate) fn write(&self, row: u32, out: &mut Vec<u8>) -> bool {
+        let before = out.len();
+        write_number(&self.numbers, row, out);
+        out.len() > before
+    }
+
     /// Whether keys are told apart by the numbers themselves, of which all rows have one, equal ones are spelled alike, and few repeat; takes note of a query that asks.
     /// The second one is given texts, to which numbers that outlive queries may be given, and others as well if these were.
     pub(crate) fn become_keys(&self) -> bool {

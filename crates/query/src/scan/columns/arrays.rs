@@ -66,7 +66,8 @@ impl Evaluator<'_> {
         (plan, asked)
     }
 
-    fn stand_in(&mut self, stands_for: StandIn, column: Option<Arc<PathColumn>>) -> usize {
+    /// The slot of what stands for no path.
+    pub(super) fn stand_in(&mut self, stands_for: StandIn, column: Option<Arc<PathColumn>>) -> usize {
         self.stand_ins.push(stands_for);
         self.columns.push(column);
         self.columns.len() - 1
@@ -123,24 +124,50 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// What a slot stands for, if that is asked of arrays.
-    fn of_array(&self, slot: usize) -> Option<&OfArray> {
-        match self.stand_ins.get(slot.checked_sub(self.first_stand_in)?)? {
-            StandIn::OfArray(of) => Some(of),
+    /// What a slot stands for, if that is something of events.
+    fn of_events(&self, slot: usize) -> Option<&StandIn> {
+        let stand_in = self.stand_ins.get(slot.checked_sub(self.first_stand_in)?)?;
+        match stand_in {
+            StandIn::OfArray(of) => (of.level == 0).then_some(stand_in),
+            StandIn::Messages(_) => Some(stand_in),
             StandIn::Lengths(_) => None,
         }
     }
 
-    /// Whether a slot stands for what is asked of the arrays of events.
-    pub(super) fn is_of_array(&self, slot: usize) -> bool {
-        self.of_array(slot).is_some_and(|of| of.level == 0)
+    /// Whether a slot stands for something of events beside paths.
+    pub(super) fn is_of_events(&self, slot: usize) -> bool {
+        self.of_events(slot).is_some()
     }
 
-    /// The column of such a slot; none where columns cannot tell it after all.
-    pub(super) fn column_of_array(&mut self, slot: usize) -> Result<Option<Arc<PathColumn>>, ColumnError> {
-        let Some(asked) = self.of_array(slot).map(|of| of.asked.clone()) else { return Ok(None) };
+    /// Whether an expression asks for messages that have to be rendered.
+    pub(super) fn reads_messages(&self, expr: &Expr) -> bool {
+        let is_message = |slot: usize| matches!(self.of_events(slot), Some(StandIn::Messages(_)));
+        slots_of(expr).into_iter().any(is_message)
+    }
+
+    /// Whether a slot stands for something that is no path, and was made before for all rows where that takes a while.
+    pub(super) fn has_messages(&self, slot: usize) -> bool {
+        match (self.of_events(slot), self.block.stored()) {
+            (Some(StandIn::Messages(messages)), Some(block)) => {
+                let path = self.paths.get(messages.template);
+                path.is_some_and(|path| block.known_messages(path).is_some())
+            }
+            _ => true,
+        }
+    }
+
+    /// The column of such a slot, for some rows at least; none where columns cannot tell it after all.
+    pub(super) fn column_of_events(
+        &mut self,
+        slot: usize,
+        rows: Option<&[u32]>,
+    ) -> Result<Option<Arc<PathColumn>>, ColumnError> {
         let Some(block) = self.block.stored() else { return Ok(None) };
-        self.column_asked(block, &asked, None)
+        match self.of_events(slot).cloned() {
+            Some(StandIn::OfArray(of)) => self.column_asked(block, &of.asked, None),
+            Some(StandIn::Messages(messages)) => self.messages(messages, rows),
+            Some(StandIn::Lengths(_)) | None => Ok(None),
+        }
     }
 
     /// What is asked of each row of some, which are events or elements of these.
@@ -275,7 +302,7 @@ impl Evaluator<'_> {
     fn asked_of(&self, level: usize) -> Vec<(usize, Asked)> {
         let asked = |(number, stand_in): (usize, &StandIn)| match stand_in {
             StandIn::OfArray(of) if of.level == level => Some((number, of.asked.clone())),
-            StandIn::OfArray(_) | StandIn::Lengths(_) => None,
+            StandIn::OfArray(_) | StandIn::Lengths(_) | StandIn::Messages(_) => None,
         };
         self.stand_ins.iter().enumerate().filter_map(asked).collect()
     }
@@ -287,6 +314,8 @@ impl Evaluator<'_> {
             match stand_in {
                 StandIn::OfArray(of) => of.asked.names(&mut names),
                 StandIn::Lengths(path) => names.push(path.join(".")),
+                // What it is made of has names of its own.
+                StandIn::Messages(_) => {}
             }
         }
         names.into_iter()

@@ -2,6 +2,7 @@
 
 use super::best::{Beginning, Best};
 use super::members::{self, collect_members, path_of, slots_of_members, spelled};
+use super::messages::{Messages, put_messages, reads_more_than_messages};
 use super::of_array::asks_of_arrays;
 use super::standing::TimesAsked;
 use crate::chunk::Form;
@@ -48,14 +49,6 @@ pub(crate) struct ColumnPlan {
     reads_documents: bool,
     /// Where it asks for messages.
     pub(super) messages: Option<Messages>,
-}
-
-/// What messages are told by, which are rendered of an event that has none.
-#[derive(Clone, Copy)]
-pub(super) struct Messages {
-    /// The slots of what is stored, and of what else one is made of.
-    message: usize,
-    pub(super) template: usize,
 }
 
 /// The collection whose elements are the rows.
@@ -211,7 +204,9 @@ impl ColumnPlan {
     /// The same for a block of which each message is stored, or is undefined.
     pub(super) fn with_stored_messages(&self) -> ColumnPlan {
         let mut plan = ColumnPlan { messages: None, ..self.clone() };
-        plan.exprs_mut().for_each(take_messages);
+        if let Some(messages) = self.messages {
+            plan.exprs_mut().for_each(|expr| put_messages(expr, messages.message));
+        }
         plan.is_whole &= plan.outputs.iter().any(|output| reads_document(&output.expr));
         plan
     }
@@ -264,38 +259,6 @@ impl ColumnPlan {
     /// Whether the times of events are read of all blocks.
     pub(crate) fn reads_times(&self) -> bool {
         self.times == TimesAsked::Instants
-    }
-}
-
-impl Messages {
-    /// Those of an expression that looks into documents for nothing else.
-    pub(super) fn only(expr: &Expr) -> Option<Messages> {
-        Messages::of(expr).filter(|_| !reads_more_than_messages(expr))
-    }
-
-    fn of(expr: &Expr) -> Option<Messages> {
-        match expr {
-            Expr::BuiltIn(Computed::Message { message, template, .. }) => {
-                Some(Messages { message: *message, template: *template })
-            }
-            other => other.children().into_iter().find_map(Messages::of),
-        }
-    }
-}
-
-/// Puts what is stored in the place of messages.
-fn take_messages(expr: &mut Expr) {
-    match expr {
-        Expr::BuiltIn(Computed::Message { message, .. }) => *expr = Expr::Slot(*message),
-        other => other.children_mut().into_iter().for_each(take_messages),
-    }
-}
-
-/// Whether an expression looks into the document for more than messages.
-fn reads_more_than_messages(expr: &Expr) -> bool {
-    match expr {
-        Expr::BuiltIn(Computed::Data | Computed::Properties) => true,
-        other => other.children().into_iter().any(reads_more_than_messages),
     }
 }
 

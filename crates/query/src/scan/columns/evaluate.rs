@@ -180,8 +180,8 @@ impl<'b> Evaluator<'b> {
                         Some(rows) => self.block.at_rows(path, rows)?,
                     },
                     // Elements that have rows are there by then.
-                    None if !self.is_of_array(slot) => continue,
-                    None => match self.column_of_array(slot)? {
+                    None if !self.is_of_events(slot) => continue,
+                    None => match self.column_of_events(slot, rows)? {
                         Some(column) => column,
                         None => return Ok(false),
                     },
@@ -247,8 +247,10 @@ impl<'b> Evaluator<'b> {
     /// Whether all that an expression reads was decoded before, for all rows.
     pub(super) fn has(&self, expr: &Expr) -> bool {
         let is_new = |slot: &usize| self.columns.get(*slot).is_some_and(Option::is_none);
-        let mut paths = slots_of(expr).into_iter().filter(is_new).filter_map(|slot| self.paths.get(slot));
-        paths.all(|path| self.block.has(path))
+        slots_of(expr).into_iter().filter(is_new).all(|slot| match self.paths.get(slot) {
+            Some(path) => self.block.has(path),
+            None => self.has_messages(slot),
+        })
     }
 
     /// Fails if the query is not to go on.
@@ -588,10 +590,7 @@ impl<'b> Evaluator<'b> {
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
         let rows: Vec<u32> = rows.into_iter().collect();
-        let documents = reads_document(expr).then(|| match self.documents_of_messages(expr, &rows) {
-            Some(documents) => Some(Arc::new(documents)),
-            None => self.kept_documents(&rows),
-        });
+        let documents = reads_document(expr).then(|| self.kept_documents(&rows));
         let mut document_offsets = Offsets::new();
         for number in rows {
             let row = number as usize;

@@ -21,6 +21,7 @@ mod join;
 mod made;
 mod mapped;
 mod members;
+mod messages;
 mod of_array;
 mod of_block;
 mod of_members;
@@ -201,6 +202,9 @@ fn in_block<'p>(plan: &'p ColumnPlan, evaluator: &mut Evaluator<'_>) -> Cow<'p, 
     if plan.asks_of_arrays {
         plan = Cow::Owned(evaluator.resolved(&plan));
     }
+    if block.is_some() && plan.messages.is_some() {
+        plan = Cow::Owned(evaluator.with_rendered_messages(&plan));
+    }
     plan
 }
 
@@ -268,7 +272,7 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
         other => std::slice::from_ref(other),
     };
     let rank = |term: &&Expr| match term {
-        term if reads_document(term) => 3,
+        term if reads_document(term) || evaluator.reads_messages(term) => 3,
         Expr::Match { .. } | Expr::MatchWhole { .. } | Expr::Like { .. } => 1,
         // Where each row has another text to be looked for.
         Expr::Call { arguments, .. } if matches!(arguments.as_slice(), [_, of] if !slots_of(of).is_empty()) => {

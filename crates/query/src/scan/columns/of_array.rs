@@ -1,5 +1,6 @@
 //! What slots stand for that a block has for what is asked of arrays.
 
+use super::messages::Messages;
 use crate::ast::Quantifier;
 use crate::column_block::{Array, Path};
 use crate::expr::Expr;
@@ -18,6 +19,8 @@ pub(super) enum StandIn {
     OfArray(Box<OfArray>),
     /// How long the texts at a path are.
     Lengths(Path),
+    /// Messages, of which one has to be rendered at least.
+    Messages(Messages),
 }
 
 /// What is asked of arrays: of those that events have, or elements of others.

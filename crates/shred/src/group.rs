@@ -17,7 +17,7 @@ use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, ByShape, Counts};
 use crate::output::{Comparison, Output, SLACK, Sink};
 use crate::path::ROOT;
-use crate::program::{Census, Places, Program};
+use crate::program::{Census, Others, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Seen};
 use crate::spans::Spelling;
@@ -65,8 +65,8 @@ impl Group {
         let columns = size_of_val(columns.as_slice()) + self.directory.late_bytes();
         let by_code: usize =
             self.by_code.iter().map(|shapes| size_of_val(shapes) + 4 * shapes.capacity()).sum();
-        let census =
-            size_of::<Counts>() * self.directory.columns.len() + size_of::<(u32, u32)>() * shapes.tokens();
+        let of_column = size_of::<Counts>() + size_of::<OnceLock<Option<Others>>>();
+        let census = of_column * self.directory.columns.len() + 2 * size_of::<(u32, u32)>() * shapes.tokens();
         size_of::<Group>()
             + size_of_val(frames.as_slice())
             + paths.held_bytes()

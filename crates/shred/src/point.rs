@@ -18,6 +18,7 @@ use crate::program::Program;
 use crate::render::{Elements, Renderer};
 use crate::shape::Seen;
 use crate::spans::Spelling;
+use foldhash::fast::FixedState;
 
 /// The elements of a list that belong to the documents.
 #[derive(Clone, Debug)]
@@ -25,22 +26,30 @@ struct Located {
     lengths: Vec<i64>,
     /// The codes of their shapes.
     codes: Vec<u32>,
-    /// How many elements before them have each shape, and how many of them.
-    before: Vec<usize>,
-    inside: Vec<usize>,
+    /// How many elements before them have each shape.
+    before: Vec<u32>,
+    /// Their shapes, each once and in ascending order, and how many of them have it.
+    inside: Vec<(u32, u32)>,
+    /// How many elements there are before them.
+    from: usize,
 }
 
 impl Located {
     /// Where the values of a column, or the arrays of a list, begin and end that these elements have.
-    fn range(&self, counts: &Counts) -> (usize, usize) {
-        let sum = |elements: &[usize]| -> usize {
-            let each = counts
-                .iter()
-                .map(|(code, count)| elements.get(*code as usize).map_or(0, |n| n * *count as usize));
-            each.sum()
+    fn range(&self, counts: &Counts, others: Option<&[(u32, i32)]>) -> (usize, usize) {
+        let uses = |code: &u32| self.before.get(*code as usize).copied().unwrap_or_default();
+        let from = match others {
+            None => counts.iter().map(|(code, count)| uses(code) as usize * *count as usize).sum(),
+            Some(others) => {
+                let more = others.iter().map(|(code, more)| i64::from(uses(code)) * i64::from(*more));
+                self.from.saturating_add_signed(more.sum::<i64>() as isize)
+            }
         };
-        let from = sum(&self.before);
-        (from, from + sum(&self.inside))
+        let inside = |(code, uses): &(u32, u32)| {
+            let place = counts.binary_search_by_key(code, |(of, _)| *of).ok()?;
+            Some(*uses as usize * counts.get(place)?.1 as usize)
+        };
+        (from, from + self.inside.iter().filter_map(inside).sum::<usize>())
     }
 }
 
@@ -48,10 +57,10 @@ impl Located {
 struct Point<'p, 'g> {
     reader: &'p mut GroupReader<'g>,
     rows: Range<usize>,
-    lists: HashMap<usize, Rc<Located>>,
-    columns: HashMap<usize, ColumnValues<'g>>,
+    lists: HashMap<usize, Rc<Located>, FixedState>,
+    columns: HashMap<usize, ColumnValues<'g>, FixedState>,
     /// The programs of shapes, by the number of their list and their code.
-    programs: HashMap<(usize, usize), Program>,
+    programs: HashMap<(usize, u32), Program, FixedState>,
 }
 
 impl<'g> GroupReader<'g> {
@@ -109,7 +118,7 @@ impl<'g> GroupReader<'g> {
 
 impl<'p, 'g> Point<'p, 'g> {
     fn new(reader: &'p mut GroupReader<'g>, rows: Range<usize>) -> Self {
-        let (lists, columns, programs) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (lists, columns, programs) = (HashMap::default(), HashMap::default(), HashMap::default());
         Point { reader, rows, lists, columns, programs }
     }
 
@@ -129,7 +138,7 @@ impl<'p, 'g> Point<'p, 'g> {
             let parent = self.reader.group.places().list_of(array, &directory.paths).ok_or(NO_LIST)? as usize;
             let around = self.locate(parent)?;
             let counts = self.reader.group.census().arrays.get(list).ok_or(NO_LIST)?;
-            let (first, last) = around.range(counts);
+            let (first, last) = around.range(counts, None);
             let mut lengths =
                 info.lengths.decode(Window::new(info.arrays, 0, last)?, &mut self.reader.frames)?;
             let sum = |lengths: &[i64]| {
@@ -144,15 +153,14 @@ impl<'p, 'g> Point<'p, 'g> {
         let window = Window::new(info.elements, from, to)?;
         let shapes = self.reader.group.shapes_of(list).len();
         let codes = self.reader.codes(list)?;
-        let uses = |codes: &[u32]| {
-            let mut uses = vec![0; shapes];
-            codes.iter().for_each(|code| uses[*code as usize] += 1);
-            uses
-        };
-        let own = codes[window.from..window.to].to_vec();
-        let located =
-            Located { lengths, before: uses(&codes[..window.from]), inside: uses(&own), codes: own };
-        let located = Rc::new(located);
+        let mut before = vec![0; shapes];
+        codes[..window.from].iter().for_each(|code| before[*code as usize] += 1);
+        let codes = codes[window.from..window.to].to_vec();
+        let mut in_order = codes.clone();
+        in_order.sort_unstable();
+        let inside = in_order.chunk_by(|one, next| one == next);
+        let inside = inside.filter_map(|alike| Some((*alike.first()?, alike.len() as u32))).collect();
+        let located = Rc::new(Located { lengths, codes, before, inside, from: window.from });
         self.lists.insert(list, located.clone());
         Ok(located)
     }
@@ -167,7 +175,8 @@ impl<'p, 'g> Point<'p, 'g> {
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)?;
         let located = self.locate(list as usize)?;
         let counts = group.census().columns.get(column).ok_or(NO_COLUMN)?;
-        let (from, to) = located.range(counts);
+        let others = group.census().others(column, group.shapes_of(list as usize).len());
+        let (from, to) = located.range(counts, others);
         let window = Window::new(info.count, from, to.saturating_add(1).min(info.count.max(to)))?;
         let values = self.reader.window(column, window)?;
         self.columns.insert(column, values);
@@ -184,8 +193,8 @@ impl<'p, 'g> Point<'p, 'g> {
         let (mut left, mut seen) = (directory.bytes, Seen::default());
         while let Some(list) = unseen.pop() {
             let located = self.locate(list)?;
-            for (code, _) in located.inside.iter().enumerate().filter(|(_, uses)| **uses > 0) {
-                let shape = group.shapes_of(list).get(code);
+            for (code, _) in &located.inside {
+                let shape = group.shapes_of(list).get(*code as usize);
                 let shape = shape.and_then(|shape| directory.shapes.get(*shape as usize));
                 let shape = shape.ok_or(malformed("a shape of no list"))?;
                 let program = Program::of(shape, &directory.paths, group.places(), left, &mut seen)?;
@@ -196,7 +205,7 @@ impl<'p, 'g> Point<'p, 'g> {
                 }
                 let lists = program.layout.lists.iter().map(|(list, _)| *list as usize);
                 unseen.extend(lists.filter(|list| needed.insert(*list)));
-                self.programs.insert((list, code), program);
+                self.programs.insert((list, *code), program);
             }
         }
         Ok(())
@@ -225,13 +234,14 @@ impl<'p, 'g> Point<'p, 'g> {
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (number, located) in std::mem::take(&mut self.lists) {
             let mut numbers = vec![0; located.inside.len()];
-            for (code, of_code) in numbers.iter_mut().enumerate() {
-                if let Some(program) = self.programs.remove(&(number, code)) {
+            for ((code, _), of_code) in located.inside.iter().zip(&mut numbers) {
+                if let Some(program) = self.programs.remove(&(number, *code)) {
                     *of_code = programs.len() as u32;
                     programs.push(program);
                 }
             }
-            let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
+            let place = |code: &u32| located.inside.partition_point(|(of, _)| of < code);
+            let shapes = located.codes.iter().map(|code| numbers[place(code)]).collect();
             lists[number] = Elements { lengths: located.lengths.clone(), shapes, is_lost: false };
         }
         let mut columns = Vec::with_capacity(directory.columns.len());

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::directory::Unread;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
@@ -58,6 +59,31 @@ fn number(of: u32) -> Option<Number> {
 pub(crate) struct Census {
     pub(crate) columns: Vec<Counts>,
     pub(crate) arrays: Vec<Counts>,
+    /// What [`Census::others`] tells of each column, once it was asked for.
+    others: Vec<OnceLock<Option<Others>>>,
+}
+
+/// The codes of the shapes that do not have one value each of a column, and how many more they have.
+pub(crate) type Others = Box<[(u32, i32)]>;
+
+impl Census {
+    /// The shapes, of so many, that have another number of a column's values than one; none where most have.
+    pub(crate) fn others(&self, column: usize, shapes: usize) -> Option<&[(u32, i32)]> {
+        let tell = || {
+            let counts = self.columns.get(column).filter(|counts| counts.len() > shapes / 2)?;
+            let (mut others, mut next) = (Vec::new(), 0);
+            for (code, count) in counts {
+                others.extend((next..*code).map(|without| (without, -1)));
+                if *count != 1 {
+                    others.push((*code, i32::try_from(*count).ok()? - 1));
+                }
+                next = code + 1;
+            }
+            others.extend((next..shapes as u32).map(|without| (without, -1)));
+            (others.len() <= shapes / 2).then(|| others.into())
+        };
+        self.others.get(column)?.get_or_init(tell).as_deref()
+    }
 }
 
 impl Places {
@@ -145,7 +171,8 @@ impl Places {
                 }
             }
         }
-        Census { columns, arrays }
+        let others = columns.iter().map(|_| OnceLock::new()).collect();
+        Census { columns, arrays, others }
     }
 
     /// The list whose elements may have this shape.

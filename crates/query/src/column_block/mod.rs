@@ -147,6 +147,10 @@ const FEW_DOCUMENTS_MAX: usize = 32;
 /// One in so many: of few events one takes as long as all.
 const FEW_DOCUMENTS_SHARE: usize = 512;
 
+/// One for so many bytes, up to so many, where they are asked for the first time. HEURISTIC: so many bytes take as long among all as one document takes.
+const FEW_DOCUMENTS_BYTES: usize = 192 << 10;
+const FEW_LARGE_DOCUMENTS_MAX: usize = 128;
+
 /// Documents that follow one another are put together without the others where they are one in so many, or fewer.
 const RUN_SHARE: usize = 4;
 
@@ -385,7 +389,10 @@ impl ColumnBlock {
             bytes.extend_from_slice(document);
             ends.push(bytes.len() as u32);
         };
-        if rows.len() <= self.few_documents() && !self.has_documents() {
+        let few_large = (self.document_bytes() / FEW_DOCUMENTS_BYTES).min(FEW_LARGE_DOCUMENTS_MAX);
+        let are_few = rows.len() <= self.few_documents()
+            || rows.len() <= few_large && !self.decoded.documents_are_asked_for();
+        if are_few && !self.has_documents() {
             self.read(|reader| {
                 rows.iter().try_for_each(|row| reader.document(*row as usize).map(|document| add(&document)))
             })?;

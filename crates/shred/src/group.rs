@@ -31,6 +31,8 @@ pub struct Group {
     by_code: Vec<Vec<u32>>,
     /// Made when a column is read that is stored by shape, or a single document.
     census: OnceLock<Census>,
+    /// Whether each object has its keys once, and no document is kept as text, once that was asked.
+    pub(crate) keys_come_once: OnceLock<bool>,
 }
 
 impl Group {
@@ -46,7 +48,7 @@ impl Group {
             let list = places.list(tokens).ok_or(malformed("a shape of no list"))?;
             by_code.get_mut(list as usize).ok_or(malformed("a shape of no list"))?.push(shape);
         }
-        Ok(Group { directory, places, by_code, census: OnceLock::new() })
+        Ok(Group { directory, places, by_code, census: OnceLock::new(), keys_come_once: OnceLock::new() })
     }
 
     /// The number of events.

@@ -35,6 +35,10 @@ impl Wanted<'_> {
 impl Group {
     /// Whether each object of the documents has its keys once, and no document is kept as text.
     fn has_each_key_once(&self) -> bool {
+        *self.keys_come_once.get_or_init(|| self.find_each_key_once())
+    }
+
+    fn find_each_key_once(&self) -> bool {
         let directory = self.directory();
         let mut met = Met::new(directory.paths.len());
         let mut shapes = directory.shapes.iter();

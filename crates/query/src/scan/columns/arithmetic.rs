@@ -112,8 +112,10 @@ impl Evaluator<'_> {
                 let ticks = Reckoned::Constant { value: TICKS_PER_MILLISECOND as i64, scale: 0 };
                 calculate(Arithmetic::Divide, &self.operand(of)?, &ticks)
             }
-            ("DateTime", [of]) => self.read_instants(self.as_column(of)??),
-            ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.as_column(of)??.texts()?.durations()?.clone())),
+            ("DateTime", [of]) => self.read_instants(&*self.computed(of)?),
+            ("TimeSpan", [of]) => {
+                Some(Reckoned::Numbers(self.computed(of)?.texts()?.durations()?.clone()))
+            }
             ("OffsetIn", _) => self.offsets(expr).map(Reckoned::Numbers),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {

@@ -205,10 +205,14 @@ impl Evaluator<'_> {
             }
             ends.push(u32::try_from(bytes.len()).ok()?);
         }
-        Some(Arc::new(PathColumn::Coded(Coded::new(None, Arc::new(Dictionary::new(bytes, ends))))))
+        let texts = Dictionary::new(bytes, ends);
+        Some(Arc::new(match &instants.rows {
+            None => PathColumn::Coded(Coded::new(None, Arc::new(texts))),
+            Some(rows) => PathColumn::of_rows(texts, rows, self.rows()),
+        }))
     }
 
-    /// The instants that a call of `ToIsoString` shows, each row's, and with which offset.
+    /// The instants that a call of `ToIsoString` shows, and with which offset.
     fn iso_instants(&self, expr: &Expr) -> Option<(Arc<Mantissas>, i64)> {
         let Expr::Call { function, arguments, .. } = expr else { return None };
         let (of, offset) = match (function.name, arguments.as_slice()) {
@@ -217,7 +221,7 @@ impl Evaluator<'_> {
             _ => return None,
         };
         let instants = self.reckoned(of)?;
-        let instants = instants.numbers().filter(|numbers| numbers.scale == 0 && numbers.rows.is_none())?;
+        let instants = instants.numbers().filter(|numbers| numbers.scale == 0)?;
         Some((instants.clone(), offset))
     }
 
@@ -252,6 +256,15 @@ impl Evaluator<'_> {
                 return None;
             }
             codes.push(code.unwrap_or_default() as u32);
+        }
+        if let Some(rows) = &instants.rows {
+            let mut of_rows = vec![0; self.rows()];
+            for (row, code) in rows.iter().zip(codes) {
+                if let Some(of_row) = of_rows.get_mut(*row as usize) {
+                    *of_row = code;
+                }
+            }
+            codes = of_rows;
         }
         let dictionary = Arc::new(Dictionary::new(bytes, ends));
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), dictionary))))

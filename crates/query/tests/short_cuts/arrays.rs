@@ -124,6 +124,22 @@ fn timings() -> Memory {
 }
 
 #[test]
+fn elements_are_counted_from_the_end_as_from_the_start() {
+    let memory = trips();
+    for text in [
+        "select count(*), sum(legs[Length(legs) - 1].alt) from stream group by legs[Length(legs) - 2].alt",
+        "select n, legs[Length(legs) - 1].parts[0] as p, grid[Length(grid) - 3] as g from stream",
+        "select count(*) from stream where grid[Length(grid) - 1][?] = 1 or legs[Length(legs) - 4].alt > 2",
+        "select n from stream where inner.legs[Length(inner.legs) - 1].parts[Length(inner.legs) - 1] is not null",
+        "select n, l.parts[Length(l.parts) - 1].km from stream lateral unnest(legs) as l where n > 600",
+        "select legs[Length(grid) - 1], legs[Length(legs) - 0], kind[Length(kind) - 1], legs[Length(legs) - 0.5] from stream",
+        "select sum(legs[Length(legs) - 2].parts[Length(legs[Length(legs) - 2].parts) - 1].km) from stream",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+#[test]
 fn members_of_objects_are_asked_as_elements_are() {
     let memory = timings();
     for text in [

@@ -15,6 +15,7 @@ mod members;
 mod memory;
 mod parts;
 mod random;
+mod rendered;
 mod replies;
 mod spellings;
 mod templated;

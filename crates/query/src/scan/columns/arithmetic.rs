@@ -113,9 +113,7 @@ impl Evaluator<'_> {
                 calculate(Arithmetic::Divide, &self.operand(of)?, &ticks)
             }
             ("DateTime", [of]) => self.read_instants(&*self.computed(of)?),
-            ("TimeSpan", [of]) => {
-                Some(Reckoned::Numbers(self.computed(of)?.texts()?.durations()?.clone()))
-            }
+            ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.computed(of)?.texts()?.durations()?.clone())),
             ("OffsetIn", _) => self.offsets(expr).map(Reckoned::Numbers),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {

@@ -5,7 +5,7 @@
 
 use super::compile::{ColumnPlan, Unnest, slots_of};
 use super::evaluate::Evaluator;
-use super::of_array::{Asked, OfArray, StandIn};
+use super::of_array::{Asked, OfArray, Place, StandIn};
 use super::spots::{Bound, Position};
 use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;
@@ -406,12 +406,12 @@ fn composed(origins: &[u32], events: &[u32]) -> Arc<[u32]> {
 
 impl ArrayColumn {
     /// The rows, events or elements, that have an element at a place, and its number among all elements.
-    fn at_place(&self, place: u32) -> impl Iterator<Item = (u32, u32)> {
+    fn at_place(&self, place: Place) -> impl Iterator<Item = (u32, u32)> {
         let mut next = 0;
         self.arrays().filter_map(move |(row, length)| {
             let first = next;
             next += length;
-            (place < length).then(|| (row, first + place))
+            Some((row, first + place.within(length)?))
         })
     }
 

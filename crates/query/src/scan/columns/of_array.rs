@@ -31,13 +31,32 @@ pub(super) enum Asked {
     /// How many elements there are.
     Length(Array),
     /// What is asked of the element at a place.
-    Nth { array: Array, place: u32, then: Box<Asked> },
+    Nth { array: Array, place: Place, then: Box<Asked> },
     /// Whether a condition holds for some element, or for every one. What it asks of elements is in the slots behind those of paths.
     Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_elements: Vec<Asked> },
     /// The same of the members of objects.
     OfMembers(OfMembers),
     /// Which keys the objects at a path of events have.
     Keys(Path),
+}
+
+/// The place of an element in its array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// So many come before it.
+    FromStart(u32),
+    /// It is the last of so many.
+    FromEnd(u32),
+}
+
+impl Place {
+    /// How many elements of an array of so many come before it; none where the array is shorter.
+    pub(super) fn within(self, length: u32) -> Option<u32> {
+        match self {
+            Place::FromStart(before) => (before < length).then_some(before),
+            Place::FromEnd(count) => length.checked_sub(count),
+        }
+    }
 }
 
 /// Whether a condition holds for some member of the objects at a path of events, or for every one.

@@ -4,8 +4,8 @@
 use super::compile::{bind_element, reads_document, slots_of};
 use super::evaluate::Evaluator;
 use super::members::spelled;
-use super::of_array::{Asked, OfArray, OfMembers};
-use crate::ast::{Comparison, Quantifier};
+use super::of_array::{Asked, OfArray, OfMembers, Place};
+use crate::ast::{Arithmetic, Comparison, Quantifier};
 use crate::column_block::{Array, Path};
 use crate::expr::{Expr, Set};
 use crate::value::Value;
@@ -30,7 +30,7 @@ struct Spot {
     /// Whose it is: 0 an event's, else that of an element of these bound arrays, from 1.
     level: usize,
     /// The arrays on the way whose element at a place it is, outermost first.
-    steps: Vec<(Array, u32)>,
+    steps: Vec<(Array, Place)>,
     /// The arrays in whose elements the path is; none where it is one of events.
     of: Option<Array>,
     below: Vec<Box<str>>,
@@ -245,9 +245,7 @@ impl Evaluator<'_> {
                 Some(spot)
             }
             Expr::Element(of, index) => {
-                let Expr::Constant(Value::Number(index)) = &**index else { return None };
-                let place = index.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO)?;
-                let place = u32::try_from(place.abs()).ok()?;
+                let place = place(of, index)?;
                 let (mut spot, array) = self.array(of, bound)?;
                 spot.steps.push((array.clone(), place));
                 Some(Spot { of: Some(array), below: Vec::new(), ..spot })
@@ -255,6 +253,29 @@ impl Evaluator<'_> {
             _ => None,
         }
     }
+}
+
+/// The place of the element of an array with an index: a constant, or how much less than its length.
+fn place(of: &Expr, index: &Expr) -> Option<Place> {
+    match index {
+        Expr::Constant(index) => Some(Place::FromStart(whole(index)?)),
+        Expr::Arithmetic(Arithmetic::Subtract, length, less) => {
+            let (Expr::Call { function, arguments, .. }, Expr::Constant(less)) = (&**length, &**less) else {
+                return None;
+            };
+            let is_its_own =
+                function.name == "Length" && arguments.first().is_some_and(|own| own.is_same(of));
+            Some(Place::FromEnd(whole(less).filter(|less| is_its_own && *less > 0)?))
+        }
+        _ => None,
+    }
+}
+
+/// A constant that is a whole number from zero on.
+fn whole(value: &Value<'_>) -> Option<u32> {
+    let Value::Number(number) = value else { return None };
+    let number = number.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO)?;
+    u32::try_from(number.abs()).ok()
 }
 
 /// Whether an expression is what an event has at a path.

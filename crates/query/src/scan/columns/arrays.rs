@@ -196,13 +196,13 @@ impl Evaluator<'_> {
                 let (at, places): (Vec<u32>, Vec<u32>) = of.at_place(*place).unzip();
                 column.spread(&places, &at, array.at.rows).map(Arc::new)
             }
-            Asked::Quantified { array, quantifier, condition, of_elements } => {
+            Asked::Quantified { array, quantifier, condition, of_rows } => {
                 let of = block.arrays(array)?;
                 let origins = match events {
                     None => of.origins.clone(),
                     Some(events) => composed(&of.origins, events),
                 };
-                let Some(mask) = self.mask_of_elements(block, condition, of_elements, origins)? else {
+                let Some(mask) = self.mask_of_elements(block, condition, of_rows, origins)? else {
                     return Ok(None);
                 };
                 Some(Arc::new(of.folded(&mask, *quantifier, array.at.rows)))
@@ -217,11 +217,11 @@ impl Evaluator<'_> {
         &mut self,
         block: &ColumnBlock,
         condition: &Expr,
-        of_elements: &[Asked],
+        of_rows: &[OfArray],
         origins: Arc<[u32]>,
     ) -> Result<Option<Vec<bool>>, ColumnError> {
         let slots = slots_of(condition);
-        if (slots.len() + of_elements.len()).saturating_mul(origins.len()) > REPEATED_CELLS_MAX {
+        if (slots.len() + of_rows.len()).saturating_mul(origins.len()) > REPEATED_CELLS_MAX {
             return Ok(None);
         }
         let mut columns = vec![None; self.paths.len()];
@@ -237,8 +237,12 @@ impl Evaluator<'_> {
                 *column = gathered;
             }
         }
-        for asked in of_elements {
-            match self.column_asked(block, asked, Some(&origins))? {
+        for OfArray { level, asked } in of_rows {
+            let column = match level {
+                0 => self.column_asked(block, asked, None)?.map(|column| Arc::new(column.gathered(&origins))),
+                _ => self.column_asked(block, asked, Some(&origins))?,
+            };
+            match column {
                 None => return Ok(None),
                 column => columns.push(column),
             }

@@ -43,6 +43,14 @@ impl Texts {
         is_told
     }
 
+    /// Adds what is written.
+    pub(super) fn add_written(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.add_told(|bytes| {
+            write(bytes);
+            true
+        });
+    }
+
     /// Adds what parts are joined to, each spelled as strings have it; undefined where one is no string.
     pub(super) fn add_joined<'t>(&mut self, parts: impl Iterator<Item = Option<&'t [u8]>>) {
         if self.is_full {

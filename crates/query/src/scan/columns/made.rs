@@ -92,6 +92,7 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.joined_parts(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))
+            .or_else(|| self.literals(expr))
             .or_else(|| self.replaced(expr))
             .or_else(|| match expr {
                 // Its parts have been tried.
@@ -213,9 +214,12 @@ impl<'b> Evaluator<'b> {
         let columns = columns.collect::<Option<Vec<&Coded>>>().filter(|columns| columns.len() > 1)?;
         let (codes, firsts) = combinations(&columns, self.rows())?;
         let mut made = Texts::default();
-        match self.joining(expr) {
-            Some(joining) => firsts.iter().for_each(|row| made.add_joined(joining.texts(*row as usize))),
-            None => self.each(expr, firsts, |_, value| made.add(&value)).ok()?,
+        if let Some(joining) = self.joining(expr) {
+            firsts.iter().for_each(|row| made.add_joined(joining.texts(*row as usize)));
+        } else if let Some(literal) = self.literal(expr) {
+            firsts.iter().for_each(|row| made.add_written(|out| literal.write(*row as usize, out)));
+        } else {
+            self.each(expr, firsts, |_, value| made.add(&value)).ok()?;
         }
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), made.into_dictionary()?))))
     }

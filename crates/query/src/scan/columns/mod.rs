@@ -18,6 +18,7 @@ mod evaluate;
 mod found;
 mod in_pieces;
 mod join;
+mod literal;
 mod made;
 mod mapped;
 mod members;
@@ -511,6 +512,8 @@ fn values(
     let mut made = Texts::default();
     if let Some(joining) = evaluator.joining(&output.expr) {
         rows.places().for_each(|row| made.add_joined(joining.texts(row as usize)));
+    } else if let Some(literal) = evaluator.literal(&output.expr) {
+        rows.places().for_each(|row| made.add_written(|out| literal.write(row as usize, out)));
     } else if !evaluator.map_rows(&output.expr, rows, &mut made) {
         made = Texts::default();
         evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;

@@ -32,8 +32,9 @@ pub(super) enum Asked {
     Length(Array),
     /// What is asked of the element at a place.
     Nth { array: Array, place: Place, then: Box<Asked> },
-    /// Whether a condition holds for some element, or for every one. What it asks of elements is in the slots behind those of paths.
-    Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_elements: Vec<Asked> },
+    /// Whether a condition holds for some element, or for every one. What it asks of elements, at level 1, and of the arrays of events is in the slots behind those
+    /// of paths.
+    Quantified { array: Array, quantifier: Quantifier, condition: Expr, of_rows: Vec<OfArray> },
     /// The same of the members of objects.
     OfMembers(OfMembers),
     /// Which keys the objects at a path of events have.
@@ -94,7 +95,7 @@ impl Asked {
             Asked::Value { of, below } => names.push(of.name_of(below)),
             Asked::Length(array) => names.push(array.name_of(&[])),
             Asked::Nth { then, .. } => then.names(names),
-            Asked::Quantified { of_elements, .. } => of_elements.iter().for_each(|asked| asked.names(names)),
+            Asked::Quantified { of_rows, .. } => of_rows.iter().for_each(|of| of.asked.names(names)),
             Asked::OfMembers(of) => names.push(of.object.join(".")),
             Asked::Keys(path) => names.push(path.join(".")),
         }

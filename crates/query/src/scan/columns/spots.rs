@@ -145,16 +145,14 @@ impl Evaluator<'_> {
             return None;
         }
         bind_element(&mut condition, ELEMENT);
-        let mut of_elements = Vec::new();
+        let mut of_rows = Vec::new();
         self.take_asked(&mut condition, &[(ELEMENT, array.clone())], Position::CONDITION, &mut |of| {
-            // What is asked of events has no column here.
-            (of.level > 0).then(|| of_paths + of.place_in(&mut of_elements))
+            Some(of_paths + of.place_in(&mut of_rows))
         });
         if slots_of(&condition).contains(&ELEMENT) {
             return None;
         }
-        let of_elements = of_elements.into_iter().map(|of| of.asked).collect();
-        Some(spot.asks(Asked::Quantified { array, quantifier, condition, of_elements }))
+        Some(spot.asks(Asked::Quantified { array, quantifier, condition, of_rows }))
     }
 
     /// The same for a member of an object, or for each.

@@ -1,9 +1,10 @@
 //! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
 use super::evaluate::{Evaluator, Mask, count};
-use super::texts::unescaped;
+use super::texts::unquoted;
 use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
+use crate::dictionary::has_needed_escapes_only;
 use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::value::Kind;
@@ -28,32 +29,57 @@ enum Asked {
 }
 
 impl Asked {
+    /// Both are spelled as strings have them, and each character is in one way.
     fn holds(self, text: &[u8], part: &[u8]) -> bool {
         match self {
             Asked::Starts => text.starts_with(part),
-            Asked::Ends => text.ends_with(part),
-            Asked::Contains => is_within(part, text),
+            Asked::Ends => {
+                let place = text.len().saturating_sub(part.len());
+                text.ends_with(part) && character_from(text, 0, place) == place
+            }
+            Asked::Contains => stands_in(text, |text| place_of(part, text)),
         }
     }
+}
+
+/// Where the first character of a string begins that is not before a place; another one begins at `at`, before it.
+fn character_from(text: &[u8], mut at: usize, place: usize) -> usize {
+    while let Some(escape) = text.get(at..place).and_then(|before| memchr::memchr(b'\\', before)) {
+        at += escape + if text.get(at + escape + 1) == Some(&b'u') { r"\u0000".len() } else { r"\n".len() };
+    }
+    at.max(place)
+}
+
+/// Whether something stands in a string where a character begins; `find` tells where it stands first in some bytes. Takes time linear in the string.
+fn stands_in(text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> bool {
+    let (mut from, mut character) = (0, 0);
+    while let Some(found) = text.get(from..).and_then(&find) {
+        let place = from + found;
+        character = character_from(text, character, place);
+        if character == place {
+            return true;
+        }
+        from = character;
+    }
+    false
 }
 
 /// A text is looked for where its first byte is, at so many places at most: to prepare a search for it takes as long.
 const PLACES_MAX: usize = 8;
 
-/// Whether a text has another one in it, which is looked for in this one only.
-fn is_within(part: &[u8], text: &[u8]) -> bool {
-    let Some(first) = part.first() else { return true };
-    let mut rest = text;
+/// Where a text first has another one in it, which is looked for in this one only.
+fn place_of(part: &[u8], text: &[u8]) -> Option<usize> {
+    let Some(first) = part.first() else { return Some(0) };
+    let mut from = 0;
     for _ in 0..PLACES_MAX {
-        let Some(found) = memchr::memchr(*first, rest).and_then(|place| rest.get(place..)) else {
-            return false;
-        };
-        if found.starts_with(part) {
-            return true;
+        let rest = text.get(from..)?;
+        let place = memchr::memchr(*first, rest)?;
+        if rest.get(place..)?.starts_with(part) {
+            return Some(from + place);
         }
-        rest = found.get(1..).unwrap_or_default();
+        from += place + 1;
     }
-    memmem::find(rest, part).is_some()
+    memmem::find(text.get(from..)?, part).map(|place| from + place)
 }
 
 /// The texts of one side of a condition, as they are compared.
@@ -68,9 +94,9 @@ impl Side {
         self.column.texts()
     }
 
-    /// A text, if its bytes tell how it compares.
+    /// A text as strings spell it, if its bytes tell how it compares.
     fn text<'t>(&self, json: &'t [u8]) -> Option<Cow<'t, [u8]>> {
-        let text = unescaped(json)?;
+        let text = unquoted(json).filter(|text| has_needed_escapes_only(text))?;
         match self.in_one_case {
             false => Some(Cow::Borrowed(text)),
             true => text.is_ascii().then(|| Cow::Owned(text.to_ascii_lowercase())),
@@ -110,7 +136,8 @@ impl<'c> Parts<'c> {
     /// Whether it holds of a text and the one of this row; none where its bytes do not tell that.
     fn hold(&self, text: &[u8], row: usize) -> Option<bool> {
         if let Some(finder) = self.finders.get(self.coded.code(row) as usize) {
-            return Some(finder.as_ref()?.find(text).is_some());
+            let finder = finder.as_ref()?;
+            return Some(stands_in(text, |text| finder.find(text)));
         }
         let part = self.side.text(self.json(row))?;
         Some(self.asked.holds(text, &part))
@@ -248,5 +275,33 @@ impl Evaluator<'_> {
             column.texts().is_some().then_some(Side { column, in_one_case: *ci })
         };
         Some((side(left)?, side(right)?, asked))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tamias_json::write_json_string;
+
+    fn spelled(text: &str) -> Vec<u8> {
+        let mut json = Vec::new();
+        write_json_string(text, &mut json);
+        unquoted(&json).unwrap().to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn spelled_texts_are_in_one_another_as_texts_are(
+            text in "[nu01\"\\\\\n\u{1}é]{0,12}", part in "[nu01\"\\\\\n\u{1}é]{0,3}"
+        ) {
+            let (spelled_text, spelled_part) = (spelled(&text), spelled(&part));
+            let holds = |asked: Asked| asked.holds(&spelled_text, &spelled_part);
+            prop_assert_eq!(holds(Asked::Contains), text.contains(&part));
+            prop_assert_eq!(holds(Asked::Starts), text.starts_with(&part));
+            prop_assert_eq!(holds(Asked::Ends), text.ends_with(&part));
+            let finder = Finder::new(&spelled_part);
+            prop_assert_eq!(stands_in(&spelled_text, |text| finder.find(text)), text.contains(&part));
+        }
     }
 }

@@ -88,6 +88,15 @@ pub enum Warning {
         /// Whether it ranks the strings rather than ignoring them.
         ranks: bool,
     },
+    /// An aggregate of numbers found none, and values of another kind that is no text.
+    NeverAggregated {
+        /// The aggregate, such as `sum(Elapsed)`.
+        aggregate: String,
+        /// Its argument, a key as the language writes it.
+        key: String,
+        /// The kind of all values.
+        only: Kind,
+    },
     /// Rows are sorted by numbers in text.
     OrderOfText {
         /// The key as the language writes it.
@@ -250,6 +259,16 @@ impl fmt::Display for Warning {
                 "no `{key}` is the string '{text}' or another number in quotes, but some are numbers; write {text} without quotes"
             ),
             Warning::NumbersInText { aggregate, key, ranks } => numbers_in_text(f, aggregate, key, *ranks),
+            Warning::NeverAggregated { aggregate, key, only: Kind::Array } => write!(
+                f,
+                "no `{key}` is a number, so `{aggregate}` has nothing to take; its values are arrays: `from stream lateral unnest({key}) as x` \
+                 gives a row for each element"
+            ),
+            Warning::NeverAggregated { aggregate, key, only } => write!(
+                f,
+                "no `{key}` is a number, so `{aggregate}` has nothing to take; {}",
+                values_are(*only)
+            ),
             Warning::OrderOfText { key } => write!(
                 f,
                 "rows are sorted by texts, in which '10' comes before '9', and `{key}` has numbers in text; select `ToNumber({key}) as x`, \

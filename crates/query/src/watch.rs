@@ -5,6 +5,7 @@ mod block;
 mod collected;
 mod level;
 mod names;
+mod place;
 mod sought;
 mod told;
 
@@ -138,7 +139,7 @@ impl Watch {
                 Sought::Key { readings, .. } => {
                     let mut is_there = false;
                     for reading in readings {
-                        let Some(known) = block.known(&reading.name, false) else {
+                        let Some(known) = block.known(std::slice::from_ref(&reading.name), false) else {
                             self.settle(watched);
                             break;
                         };
@@ -152,7 +153,7 @@ impl Watch {
                     lacks_name |= !is_there && !watched.is_settled();
                 }
                 Sought::BuiltIn { keys, .. } => lacks_name |= self.lacks_built_in(watched, keys, block),
-                Sought::Value { name, with, quoted, .. } => match block.known(name, quoted.is_some()) {
+                Sought::Value { place, with, quoted, .. } => match place.known(block, quoted.is_some()) {
                     None => self.settle(watched),
                     Some(known) => {
                         watched.note(known);
@@ -166,36 +167,36 @@ impl Watch {
                         }
                     }
                 },
-                Sought::Text { name, given, otherwise, .. } => {
+                Sought::Text { place, given, otherwise, .. } => {
                     let otherwise = &mut *otherwise.lock().unwrap_or_else(PoisonError::into_inner);
-                    if sought::meet_text(block, name, given, otherwise) {
+                    if sought::meet_text(block, place, given, otherwise) {
                         self.settle(watched);
                     }
                 }
-                Sought::Instant { name, unit, .. } => {
+                Sought::Instant { place, unit, .. } => {
                     let unit = &mut *unit.lock().unwrap_or_else(PoisonError::into_inner);
-                    if sought::meet_unit(block, name, unit) {
+                    if sought::meet_unit(block, place, unit) {
                         self.settle(watched);
                     }
                 }
-                Sought::Pair { names: [left, right], operator, met, .. } => {
-                    let both = block.known(left, false).zip(block.known(right, false));
+                Sought::Pair { places: [left, right], operator, met, .. } => {
+                    let both = left.known(block, false).zip(right.known(block, false));
                     let met = &mut *met.lock().unwrap_or_else(PoisonError::into_inner);
                     if both.is_none_or(|both| sought::meet_pair(both, operator, met)) {
                         self.settle(watched);
                     }
                 }
-                Sought::Number { name, .. } => match block.known(name, false) {
+                Sought::Number { place, .. } => match place.known(block, false) {
                     Some(known) if !known.numbers => watched.note(known),
                     _ => self.settle(watched),
                 },
-                Sought::Ranked { name, texts, .. } => match block.known(name, true) {
+                Sought::Ranked { place, texts, .. } => match place.known(block, true) {
                     Some(known) if !watched.note_ranked(known, texts) => {}
                     Some(_) => self.settle(watched),
                     None => self.settle_untold(watched),
                 },
                 Sought::Hyphens { name, .. } => {
-                    if lacks_name && let Some(known) = block.known(name, false) {
+                    if lacks_name && let Some(known) = block.known(std::slice::from_ref(name), false) {
                         watched.note(known);
                     }
                 }

@@ -470,3 +470,75 @@ fn who_names_what_else_may_be_meant_is_not_warned() {
         assert_eq!(asked(misleading), 1, "{misleading}");
     }
 }
+
+/// Queries that ask for values within others, and what each is warned of where statistics of columns tell it.
+const MISLEADING_WITHIN: &[(&str, &str)] = &[
+    (
+        "select count(*) from stream where host.ip = '10.0.0.1'",
+        "`host.ip` is never a string, so `host.ip` = a string is false for every event; its values are arrays: write `host.ip[?]` for any of \
+         their elements",
+    ),
+    (
+        "select count(*) from stream where Contains(host.ip, '10.')",
+        "`host.ip` is never a string, so `Contains(host.ip, …)` is undefined for every event; its values are arrays: write `'…' in host.ip` for \
+         one of their elements",
+    ),
+    (
+        "select count(*) from stream where host.code > 60",
+        "`host.code` is never a number, so `host.code` > a number is undefined for every event; `ToNumber(host.code)` reads numbers in text",
+    ),
+    (
+        "select mean(host.code) from stream",
+        "`mean(host.code)` passes over texts, and no value of `host.code` is a number; `mean(ToNumber(host.code))` reads numbers in text",
+    ),
+    (
+        "select sum(host.ip) from stream",
+        "no `host.ip` is a number, so `sum(host.ip)` has nothing to take; its values are arrays: `from stream lateral unnest(host.ip) as x` gives \
+         a row for each element",
+    ),
+    (
+        "select max(host['the-port'] - 1) from stream group by host.code - 1",
+        "`host.code` is never a number, so `host.code - 1` is undefined for every event; `ToNumber(host.code)` reads numbers in text, and \
+         `DateTime(host.code)` times",
+    ),
+    (
+        "select count(*) from stream where host.name = 'web'",
+        "no `host.name` is 'web', but some are 'Web'; write that, or write `ci` after the comparison",
+    ),
+    (
+        "select count(*) from stream where host['the-port'] = host.code",
+        "`host['the-port']` and `host.code` are never of one kind, so `host['the-port'] = host.code` is never true; `ToNumber(host.code)` reads numbers in text",
+    ),
+];
+
+#[test]
+fn values_within_others_are_warned_of_in_columns() {
+    let event = |n: u64| {
+        let document = format!(
+            r#"{{"n":{n},"host":{{"ip":["10.0.0.{n}"],"code":"{n}","name":"Web","the-port":{n},"up":true}}}}"#
+        );
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..60).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let warnings = |memory: &Memory, text: &str| {
+        let query = Query::prepare(text).unwrap();
+        let mut rows = query.run_with(memory.source(Direction::Ascending), RunOptions::default());
+        while rows.next_row().unwrap().is_some() {}
+        rows.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
+    };
+    let columns = memory.in_columns();
+    for (text, warning) in MISLEADING_WITHIN {
+        assert_eq!(warnings(&columns, text), [*warning], "{text}");
+        // Nothing is known of what lies within others in text.
+        assert_eq!(warnings(&memory, text), [""; 0], "{text}");
+    }
+    for text in [
+        "select count(*) from stream where host.ip[?] = '10.0.0.1' and host.name = 'Web' and host.up",
+        "select max(host['the-port']), count(host.ip), first(host.code) from stream where host.code = '7'",
+        "select count(*) from stream where TypeOf(host.code) = 'number' and host.code > 5",
+        "select ToNumber(host.code) + 1 as x from stream where ToNumber(host.code) > 5 order by x",
+    ] {
+        assert_eq!(warnings(&columns, text), [""; 0], "{text}");
+    }
+}

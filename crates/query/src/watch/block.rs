@@ -99,22 +99,22 @@ impl InText {
 
 /// What can be told of a block.
 pub(super) trait Look {
-    /// What is known of a key, and if it is asked for, what its texts are like; none where nothing is known.
-    fn known(&self, name: &str, reads_texts: bool) -> Option<Known>;
+    /// What is known of the values at a path of keys, and if it is asked for, what texts are like; none where nothing is known.
+    fn known(&self, keys: &[Box<str>], reads_texts: bool) -> Option<Known>;
     /// Gives each level that events have: whether those are all.
     fn levels(&self, each: &mut dyn FnMut(Level<'_>)) -> bool;
-    /// The least and the greatest number that is a value of a key; none where that is not known, or there is none.
-    fn range(&self, name: &str) -> Option<(f64, f64)>;
-    /// Gives each text that is a value of a key: whether those are all.
-    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool;
-    /// Whether a text that was given is surely a value of that key, and not of one that is nested.
-    fn has_text(&self, name: &str, text: &str) -> bool;
+    /// The least and the greatest number that is a value there; none where that is not known, or there is none.
+    fn range(&self, keys: &[Box<str>]) -> Option<(f64, f64)>;
+    /// Gives each text that is a value there: whether those are all.
+    fn texts(&self, keys: &[Box<str>], each: &mut dyn FnMut(&str)) -> bool;
+    /// Whether a text that was given is surely a value there, and not of one that is nested.
+    fn has_text(&self, keys: &[Box<str>], text: &str) -> bool;
     /// Gives the names of keys.
     fn names(&self, each: &mut dyn FnMut(&str));
 
     /// Whether there is such a key, or may be.
     fn has(&self, name: &str) -> bool {
-        self.known(name, false).is_none_or(|known| known.is_there)
+        self.known(&[name.into()], false).is_none_or(|known| known.is_there)
     }
 }
 
@@ -125,8 +125,8 @@ pub(super) const LEVEL: &str = "@l";
 pub(super) struct Told<'s, 'b>(pub(super) &'s Statistics<'b>);
 
 impl Look for Told<'_, '_> {
-    fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
-        match self.0.key(name) {
+    fn known(&self, keys: &[Box<str>], reads_texts: bool) -> Option<Known> {
+        match self.0.path(&names_of(keys)) {
             Key::Unknown => None,
             Key::Absent => Some(Known::default()),
             Key::Present(facts) => Some(match facts.values {
@@ -178,8 +178,8 @@ impl Look for Told<'_, '_> {
         }
     }
 
-    fn range(&self, name: &str) -> Option<(f64, f64)> {
-        match self.0.key(name) {
+    fn range(&self, keys: &[Box<str>]) -> Option<(f64, f64)> {
+        match self.0.path(&names_of(keys)) {
             Key::Present(facts) if !self.0.tell_deleted() => {
                 let (least, greatest) = facts.values?.range?;
                 Some((least.text.parse().ok()?, greatest.text.parse().ok()?))
@@ -188,8 +188,8 @@ impl Look for Told<'_, '_> {
         }
     }
 
-    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
-        match self.0.key(name) {
+    fn texts(&self, keys: &[Box<str>], each: &mut dyn FnMut(&str)) -> bool {
+        match self.0.path(&names_of(keys)) {
             Key::Absent => true,
             Key::Present(facts) if !self.0.tell_deleted() => {
                 let Some(texts) = facts.values.and_then(|values| values.listed_strings) else { return false };
@@ -199,7 +199,7 @@ impl Look for Told<'_, '_> {
         }
     }
 
-    fn has_text(&self, _name: &str, _text: &str) -> bool {
+    fn has_text(&self, _keys: &[Box<str>], _text: &str) -> bool {
         true
     }
 
@@ -208,6 +208,11 @@ impl Look for Told<'_, '_> {
         let names = self.0.names().filter(|_| !self.0.tell_deleted());
         names.for_each(|name| each(&String::from_utf8_lossy(name)));
     }
+}
+
+/// The same keys, borrowed.
+fn names_of(keys: &[Box<str>]) -> Vec<&str> {
+    keys.iter().map(AsRef::as_ref).collect()
 }
 
 /// Gives a text as it is stored: whether that is what it says.
@@ -243,10 +248,10 @@ impl Searched<'_> {
 }
 
 impl Look for Searched<'_> {
-    fn known(&self, name: &str, reads_texts: bool) -> Option<Known> {
+    fn known(&self, keys: &[Box<str>], reads_texts: bool) -> Option<Known> {
         let mut known = Known::default();
         let mut texts = InText::default();
-        for value in self.behind(name)? {
+        for value in self.behind(only(keys)?)? {
             known.is_there = true;
             match value.first() {
                 Some(b'"') => {
@@ -299,20 +304,20 @@ impl Look for Searched<'_> {
         true
     }
 
-    fn range(&self, name: &str) -> Option<(f64, f64)> {
+    fn range(&self, keys: &[Box<str>]) -> Option<(f64, f64)> {
         let number = |value: &[u8]| {
             let end = value.iter().position(|byte| matches!(byte, b',' | b'}')).unwrap_or(value.len());
             std::str::from_utf8(value.get(..end)?).ok()?.parse::<f64>().ok()
         };
-        let numbers = self.behind(name)?.filter_map(number);
+        let numbers = self.behind(only(keys)?)?.filter_map(number);
         numbers
             .map(|number| (number, number))
             .reduce(|(least, greatest), (number, _)| (least.min(number), greatest.max(number)))
     }
 
-    fn texts(&self, name: &str, each: &mut dyn FnMut(&str)) -> bool {
+    fn texts(&self, keys: &[Box<str>], each: &mut dyn FnMut(&str)) -> bool {
         let mut seen: Vec<&[u8]> = Vec::new();
-        let Some(values) = self.behind(name) else { return false };
+        let Some(values) = only(keys).and_then(|name| self.behind(name)) else { return false };
         for text in values.filter_map(|value| value.strip_prefix(b"\"")) {
             let text = memchr::memchr(b'"', text).and_then(|end| text.get(..end)).unwrap_or_default();
             if !seen.contains(&text) {
@@ -325,8 +330,10 @@ impl Look for Searched<'_> {
         true
     }
 
-    fn has_text(&self, name: &str, text: &str) -> bool {
-        let Some(key) = spelled(name) else { return false };
+    fn has_text(&self, keys: &[Box<str>], text: &str) -> bool {
+        let Some((name, key)) = only(keys).and_then(|name| Some((name, spelled(name)?))) else {
+            return false;
+        };
         let needle = [b"\"", &*key, b"\":\"", text.as_bytes(), b"\""].concat();
         let mut offsets = tamias_json::Offsets::new();
         memchr::memmem::find_iter(self.bytes, &needle).take(DOCUMENTS_NAMED).any(|at| {
@@ -347,6 +354,14 @@ impl Look for Searched<'_> {
                 document.entries().for_each(|(key, _)| each(&key.text()));
             }
         }
+    }
+}
+
+/// The key of the top level, where no others are behind it.
+fn only(keys: &[Box<str>]) -> Option<&str> {
+    match keys {
+        [only] => Some(only),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::block::is_number;
 use super::level::{GivenLevel, GivenLike, LEVELS_MAX};
+use super::place::Place;
 use super::sought::{Ranks, Reading, Sought, TakesNumbers};
 use crate::ast::{Arithmetic, Comparison};
 use crate::builtin::{BuiltIn, property_name};
@@ -26,7 +27,7 @@ pub(super) struct Collected<'p> {
     pub(super) shown: &'p [String],
     pub(super) found: Vec<Sought>,
     /// Keys whose kinds the expression itself tells apart, by `TypeOf`.
-    pub(super) told_apart: Vec<Box<str>>,
+    pub(super) told_apart: Vec<Place>,
 }
 
 impl Collected<'_> {
@@ -36,15 +37,14 @@ impl Collected<'_> {
         self.expr(expr);
         let told_apart = std::mem::take(&mut self.told_apart);
         let mut own = self.found.split_off(before);
-        own.retain(|sought| !told_apart.iter().any(|name| sought.is_of_kind(name)));
+        own.retain(|sought| !told_apart.iter().any(|place| sought.is_of_kind(place)));
         self.found.append(&mut own);
     }
 
     fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Call { function, arguments, .. } if function.name == "TypeOf" => {
-                let names: Vec<Box<str>> = arguments.iter().filter_map(|of| Some(self.slot(of)?.0)).collect();
-                self.told_apart.extend(names);
+                self.told_apart.extend(arguments.iter().filter_map(|of| Place::of(of, self.names)));
             }
             Expr::Call { function, arguments, .. } if TAKE_TEXT.contains(&function.name) => {
                 if let Some(of) = arguments.first() {
@@ -184,7 +184,9 @@ impl Collected<'_> {
                     self.spelt(of, GivenLevel::of(text, ci));
                 }
             }
-            (key @ Expr::Slot(_), instant) | (instant, key @ Expr::Slot(_)) if gives_instant(instant) => {
+            (key, instant) | (instant, key)
+                if gives_instant(instant) && Place::of(key, self.names).is_some() =>
+            {
                 self.with_instant(key);
             }
             (text @ Expr::Constant(Value::Text(_)), of) => {
@@ -205,21 +207,21 @@ impl Collected<'_> {
 
     /// Keys that are compared with each other.
     fn pair(&mut self, left: &Expr, right: &Expr, operator: &'static str) {
-        if let (Some((left, left_key)), Some((right, right_key))) = (self.slot(left), self.slot(right)) {
-            let (names, keys) = ([left, right], [left_key, right_key]);
-            self.push(Sought::Pair { keys, names, operator, met: Mutex::default() });
+        if let (Some((left, left_key)), Some((right, right_key))) = (self.place(left), self.place(right)) {
+            let (places, keys) = ([left, right], [left_key, right_key]);
+            self.push(Sought::Pair { keys, places, operator, met: Mutex::default() });
         }
     }
 
     /// Keys that have to be numbers.
     fn operands(&mut self, expr: &Expr, operands: &[&Expr], is_sum: bool, joined: Option<String>) {
         for operand in operands {
-            if let Some((name, key)) = self.slot(operand) {
+            if let Some((place, key)) = self.place(operand) {
                 let text = self.text(expr);
                 let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
                 let expression = inner.unwrap_or(&text).to_owned();
                 let of = TakesNumbers::Arithmetic { expression, is_sum, joined: joined.clone() };
-                self.push(Sought::Number { of, key, name });
+                self.push(Sought::Number { of, key, place });
             }
         }
     }
@@ -240,6 +242,11 @@ impl Collected<'_> {
         Some((self.names.get(*slot)?.clone(), self.shown.get(*slot)?.clone()))
     }
 
+    /// What an expression reads, where it does nothing else, and the same as the language writes it.
+    fn place(&self, expr: &Expr) -> Option<(Place, String)> {
+        Some((Place::of(expr, self.names)?, self.text(expr)))
+    }
+
     fn text(&self, expr: &Expr) -> String {
         Printed { expr, slots: self.shown, locals: &[] }.to_string()
     }
@@ -248,24 +255,24 @@ impl Collected<'_> {
     pub(super) fn aggregate(&mut self, number: usize, aggregate: &Aggregate) {
         let function = aggregate.function;
         let takes_texts = function.takes(Kind::String);
-        let Some((name, key)) = self.slot(&aggregate.argument) else { return };
+        let Some((place, key)) = self.place(&aggregate.argument) else { return };
         let text = function.text(&key);
         if !takes_texts && function.takes(Kind::Number) {
-            self.push(Sought::Number { of: TakesNumbers::Aggregate(text), key, name });
+            self.push(Sought::Number { of: TakesNumbers::Aggregate(text), key, place });
         } else if takes_texts && !function.takes(Kind::Array) && !function.takes(Kind::Null) {
-            self.ranked(Ranks::Aggregate { text, number }, key, name);
+            self.ranked(Ranks::Aggregate { text, number }, key, place);
         }
     }
 
     /// What rows are sorted by first.
     pub(super) fn order(&mut self, by: &Expr) {
-        if let Some((name, key)) = self.slot(by) {
-            self.ranked(Ranks::Order, key, name);
+        if let Some((place, key)) = self.place(by) {
+            self.ranked(Ranks::Order, key, place);
         }
     }
 
-    fn ranked(&mut self, by: Ranks, key: String, name: Box<str>) {
-        self.push(Sought::Ranked { by, key, name, texts: Mutex::default() });
+    fn ranked(&mut self, by: Ranks, key: String, place: Place) {
+        self.push(Sought::Ranked { by, key, place, texts: Mutex::default() });
     }
 
     /// A built-in, which is stored under its key, or follows from one of these.
@@ -301,31 +308,26 @@ impl Collected<'_> {
     fn value(&mut self, of: &Expr, operator: &'static str, with: Compared, quoted: Option<String>) {
         let found = match of {
             Expr::BuiltIn(Computed::Level { level }) => {
-                self.names.get(*level).map(|name| (name.clone(), "@Level".to_owned()))
+                self.names.get(*level).map(|name| (Place::key(name.clone()), "@Level".to_owned()))
             }
-            of => self.slot(of),
+            of => self.place(of),
         };
-        if let Some((name, key)) = found {
-            self.push(Sought::Value { key, name, operator, with, quoted });
+        if let Some((place, key)) = found {
+            self.push(Sought::Value { key, place, operator, with, quoted });
         }
     }
 
     /// A key that is compared with an instant.
     fn with_instant(&mut self, of: &Expr) {
-        if let Some((name, key)) = self.slot(of) {
-            self.push(Sought::Instant { key, name, unit: Mutex::default() });
+        if let Some((place, key)) = self.place(of) {
+            self.push(Sought::Instant { key, place, unit: Mutex::default() });
         }
     }
 
-    /// A text that a key is compared with; of a dotted path the keys that are spelt with its dots.
+    /// A text that a key is compared with.
     fn spelt(&mut self, of: &Expr, given: GivenLevel) {
-        let flat = match of {
-            Expr::Path(readings) => readings.iter().find_map(|reading| self.slot(reading)),
-            of => self.slot(of),
-        };
-        if let Some((name, _)) = flat {
-            let key = self.text(of);
-            self.push(Sought::Text { key, name, given, otherwise: Mutex::default() });
+        if let Some((place, key)) = self.place(of) {
+            self.push(Sought::Text { key, place, given, otherwise: Mutex::default() });
         }
     }
 
@@ -337,21 +339,21 @@ impl Collected<'_> {
         let is_same = |known: &Sought| match (known, &sought) {
             (Sought::Key { text, .. }, Sought::Key { text: other, .. }) => text == other,
             (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given.is_same(other),
-            (Sought::Text { name, given, .. }, Sought::Text { name: other, given: other_given, .. }) => {
-                name == other && given.is_same(other_given)
+            (Sought::Text { place, given, .. }, Sought::Text { place: other, given: other_given, .. }) => {
+                place == other && given.is_same(other_given)
             }
             (
-                Sought::Value { name, operator, with, .. },
-                Sought::Value { name: other, operator: other_operator, with: other_with, .. },
-            ) => name == other && operator == other_operator && with == other_with,
-            (Sought::Number { of, name, .. }, Sought::Number { of: other, name: other_name, .. }) => {
-                of == other && name == other_name
+                Sought::Value { place, operator, with, .. },
+                Sought::Value { place: other, operator: other_operator, with: other_with, .. },
+            ) => place == other && operator == other_operator && with == other_with,
+            (Sought::Number { of, place, .. }, Sought::Number { of: other, place: other_place, .. }) => {
+                of == other && place == other_place
             }
             (Sought::Ranked { by, .. }, Sought::Ranked { by: other, .. }) => by == other,
             (Sought::Pair { keys, operator, .. }, Sought::Pair { keys: other, operator: sign, .. }) => {
                 keys == other && operator == sign
             }
-            (Sought::Instant { name, .. }, Sought::Instant { name: other, .. }) => name == other,
+            (Sought::Instant { place, .. }, Sought::Instant { place: other, .. }) => place == other,
             (Sought::Hyphens { name, .. }, Sought::Hyphens { name: other, .. }) => name == other,
             (Sought::BuiltIn { built_in, .. }, Sought::BuiltIn { built_in: other, .. }) => built_in == other,
             _ => false,

@@ -2,6 +2,7 @@
 
 use super::block::{InText, Known, Look};
 use super::level::{GivenLevel, LEVELS_MAX, Levels};
+use super::place::Place;
 use crate::builtin::BuiltIn;
 use crate::warning::{Compared, UnixUnit};
 use std::collections::BTreeSet;
@@ -23,22 +24,22 @@ pub(super) enum Sought {
     /// A value of a key that can be compared.
     Value {
         key: String,
-        name: Box<str>,
+        place: Place,
         operator: &'static str,
         with: Compared,
         /// The text that it is compared with, if that is a number in quotes: then only such texts can be compared.
         quoted: Option<String>,
     },
     /// A text as the value of a key that has few of them; and which it has in other spellings instead.
-    Text { key: String, name: Box<str>, given: GivenLevel, otherwise: Mutex<BTreeSet<String>> },
+    Text { key: String, place: Place, given: GivenLevel, otherwise: Mutex<BTreeSet<String>> },
     /// Other numbers than those of a Unix clock as the values of a key that is compared with an instant; and by which clock all are.
-    Instant { key: String, name: Box<str>, unit: Mutex<Option<UnixUnit>> },
+    Instant { key: String, place: Place, unit: Mutex<Option<UnixUnit>> },
     /// Values of one kind under two keys that are compared with each other.
-    Pair { keys: [String; 2], names: [Box<str>; 2], operator: &'static str, met: Mutex<[Known; 2]> },
+    Pair { keys: [String; 2], places: [Place; 2], operator: &'static str, met: Mutex<[Known; 2]> },
     /// A number as the value of a key that arithmetic or an aggregate takes.
-    Number { of: TakesNumbers, key: String, name: Box<str> },
+    Number { of: TakesNumbers, key: String, place: Place },
     /// Something else than numbers in text as the values of a key that are ranked.
-    Ranked { by: Ranks, key: String, name: Box<str>, texts: Mutex<InText> },
+    Ranked { by: Ranks, key: String, place: Place, texts: Mutex<InText> },
     /// A key whose name is what the query subtracts or divides, and the keys of the parts.
     Hyphens { name: Box<str>, parts: Vec<String> },
     /// A level, or those that fit a pattern; and which levels events have instead.
@@ -46,11 +47,11 @@ pub(super) enum Sought {
 }
 
 impl Sought {
-    /// Whether it is a value of some kind under this key.
-    pub(super) fn is_of_kind(&self, key: &str) -> bool {
+    /// Whether it is a value of some kind at a place.
+    pub(super) fn is_of_kind(&self, own: &Place) -> bool {
         match self {
-            Sought::Value { name, .. } | Sought::Number { name, .. } => &**name == key,
-            Sought::Pair { names, .. } => names.iter().any(|name| &**name == key),
+            Sought::Value { place, .. } | Sought::Number { place, .. } => place == own,
+            Sought::Pair { places, .. } => places.contains(own),
             _ => false,
         }
     }
@@ -59,15 +60,15 @@ impl Sought {
 /// Takes in the texts of a key in a block. True if there is nothing more to look for: the text is there, or may be.
 pub(super) fn meet_text(
     block: &impl Look,
-    name: &str,
+    place: &Place,
     given: &GivenLevel,
     otherwise: &mut BTreeSet<String>,
 ) -> bool {
     let mut is_there = false;
-    let are_all = block.texts(name, &mut |text| {
+    let are_all = place.texts(block, &mut |keys, text| {
         is_there |= given.is_match(text);
         let is_other = otherwise.len() < LEVELS_MAX && given.is_spelt_otherwise(text);
-        if is_other && block.has_text(name, text) {
+        if is_other && block.has_text(keys, text) {
             otherwise.insert(text.to_owned());
         }
     });
@@ -75,11 +76,11 @@ pub(super) fn meet_text(
 }
 
 /// Takes in the numbers of a key in a block. True if they are no Unix times, or not all of one unit.
-pub(super) fn meet_unit(block: &impl Look, name: &str, unit: &mut Option<UnixUnit>) -> bool {
-    if block.known(name, false).is_some_and(|known| !known.numbers) {
+pub(super) fn meet_unit(block: &impl Look, place: &Place, unit: &mut Option<UnixUnit>) -> bool {
+    if place.known(block, false).is_some_and(|known| !known.numbers) {
         return false;
     }
-    let of_block = block.range(name).and_then(UnixUnit::of);
+    let of_block = place.range(block).and_then(UnixUnit::of);
     let is_other = unit.is_some_and(|known| of_block != Some(known));
     *unit = of_block;
     of_block.is_none() || is_other

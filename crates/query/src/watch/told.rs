@@ -3,6 +3,7 @@
 use super::block::LEVEL;
 use super::level::{CLEF_LEVELS, GivenLevel, Levels};
 use super::names::{as_written, built_in, meant};
+use super::place::Place;
 use super::sought::{Ranks, Reading, Sought, TakesNumbers, Watched};
 use crate::builtin::BuiltIn;
 use crate::error::closest;
@@ -133,9 +134,9 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
         Sought::Value { key, quoted: Some(text), .. } if known.texts => {
             known.numbers.then(|| Warning::NumberInQuotes { key: key.clone(), text: text.clone() })
         }
-        Sought::Value { key, name, operator, with, .. } => {
+        Sought::Value { key, place, operator, with, .. } => {
             // An event without a level has one all the same.
-            let is_there = known.is_there || &**name == LEVEL;
+            let is_there = known.is_there || *place == Place::key(LEVEL);
             is_there.then(|| Warning::NeverCompared { key: key.clone(), operator, with: *with, only })
         }
         Sought::Text { key, given, otherwise, .. } => {
@@ -154,9 +155,12 @@ fn warning(seen: Seen<'_>, watched: &Watched) -> Option<Warning> {
                 is_text: met.map(|known| known.texts),
             })
         }
-        Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } => known
-            .texts
-            .then(|| Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: false }),
+        Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } if known.texts => {
+            Some(Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: false })
+        }
+        Sought::Number { of: TakesNumbers::Aggregate(aggregate), key, .. } => {
+            only.map(|only| Warning::NeverAggregated { aggregate: aggregate.clone(), key: key.clone(), only })
+        }
         Sought::Number { of: TakesNumbers::Arithmetic { expression, is_sum, joined }, key, .. } => {
             (known.has_scalars() || only.is_some()).then(|| Warning::NeverNumber {
                 expression: expression.clone(),

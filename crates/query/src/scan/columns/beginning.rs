@@ -11,7 +11,7 @@ use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Mantissas, value_of};
 use crate::column_block::{Coded, MixedColumn, PathColumn};
 use crate::expr::{Computed, Expr};
-use crate::value::{Number, Value};
+use crate::value::{Number, Value, beginning_of};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
@@ -219,11 +219,11 @@ impl Beginning {
         rows: &mut Vec<u32>,
     ) -> Vec<Value<'static>> {
         const LEFT_OUT: i64 = -1;
-        let mut entries: Vec<u32> = passing.iter().map(|row| coded.code(*row as usize)).collect();
-        entries.sort_unstable();
-        entries.dedup();
-        let mut values: Vec<(Value<'_>, u32)> =
-            entries.iter().map(|entry| (value_of(coded.dictionary.get(*entry)), *entry)).collect();
+        let mut values: Vec<(Value<'_>, u32)> = self
+            .candidates(coded, bound, passing)
+            .into_iter()
+            .map(|entry| (value_of(coded.dictionary.get(entry)), entry))
+            .collect();
         values.retain(|(value, _)| self.has(value, bound));
         values.sort_by(|(a, _), (b, _)| self.order(a, b));
         // Values that are equal have the same rank.
@@ -245,6 +245,53 @@ impl Beginning {
             rows.iter().take(2 * self.limit).map(|row| coded.dictionary.get(coded.code(*row as usize)));
         kept.filter(|json| json.len() <= KEPT_BYTES_MAX).map(|json| value_of(json).into_static()).collect()
     }
+}
+
+impl Beginning {
+    /// The entries of some rows that what they begin with does not tell to come behind as many as are wanted, or behind the bound.
+    fn candidates(self, coded: &Coded, bound: Option<&Value<'_>>, passing: &[u32]) -> Vec<u32> {
+        let mut is_asked = vec![false; coded.dictionary.len()];
+        for row in passing {
+            if let Some(is_asked) = is_asked.get_mut(coded.code(*row as usize) as usize) {
+                *is_asked = true;
+            }
+        }
+        let entries = (0..).zip(&is_asked).filter(|(_, is_asked)| **is_asked).map(|(entry, _)| entry);
+        if self.ci {
+            return entries.collect();
+        }
+        let mut keys = vec![None; coded.dictionary.len()];
+        for entry in entries.clone() {
+            if let Some(key) = keys.get_mut(entry as usize) {
+                *key = text_key(coded.dictionary.get(entry));
+            }
+        }
+        let key = |entry: u32| keys.get(entry as usize).copied().flatten();
+        let of_rows: Vec<i64> = passing.iter().filter_map(|row| key(coded.code(*row as usize))).collect();
+        let last = self.limit.checked_sub(1).and_then(|place| nth(&of_rows, place, self.descending));
+        let of_bound = match bound {
+            Some(Value::Text(text)) => Some(beginning_key(text.text().as_bytes())),
+            _ => None,
+        };
+        let is_wanted = |key: i64| {
+            let mut lasts = last.into_iter().chain(of_bound);
+            lasts.all(|last| if self.descending { key >= last } else { key <= last })
+        };
+        entries.filter(|entry| key(*entry).is_none_or(is_wanted)).collect()
+    }
+}
+
+/// A number that rises with what a string begins with; none of another value, or where that is escaped.
+fn text_key(json: &[u8]) -> Option<i64> {
+    let text = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    let beginning = text.get(..size_of::<u64>()).unwrap_or(text);
+    (!beginning.contains(&b'\\')).then(|| beginning_key(text))
+}
+
+/// The same of a text.
+fn beginning_key(text: &[u8]) -> i64 {
+    // The greater half of the unsigned numbers is that of the positive ones.
+    (beginning_of(text) ^ 1 << 63) as i64
 }
 
 /// So many values are looked at before those are left out that are not wanted.

@@ -29,6 +29,7 @@ use rust_decimal::Decimal;
 use slots::Slots;
 use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
+use tamias_json::{Offsets, Value as Stored};
 use texts::Texts;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
@@ -428,7 +429,12 @@ fn share_of_packed(Packed { bits, form }: Packed) -> u8 {
 /// Writes the canonical text of what a JSON text spells.
 fn write_canonical(json: &[u8], ci: bool, into: &mut Vec<u8>) {
     into.clear();
-    let value = value_of(json);
+    let mut offsets = Offsets::new();
+    let value = match json.first() {
+        // Nothing of it outlives this.
+        Some(b'[' | b'{') => Stored::scan_trusted(json, &mut offsets).map_or(Value::Undefined, Value::stored),
+        _ => value_of(json),
+    };
     match (plain_number(&value), &value) {
         (Some(plain), _) => into.extend_from_slice(plain.to_string().as_bytes()),
         (None, Value::Text(text)) if !ci => write_json(&Value::from(text.text().into_owned()), into),

@@ -74,6 +74,11 @@ const PARTS: [(&str, DatePart, u64); 13] = [
 
 const MILLISECOND: u64 = SECOND / 1000;
 
+/// The names of the parts of a time.
+pub(crate) fn part_names() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().map(|(name, ..)| *name)
+}
+
 /// A part by its name, in any case, and the span of time within which it stays the same.
 pub(crate) fn part_of(name: &str) -> Option<(DatePart, i64)> {
     let (_, part, span) = PARTS.iter().find(|(known, ..)| name.eq_ignore_ascii_case(known))?;

@@ -283,6 +283,31 @@ fn what_is_as_it_looks_is_not_warned_of() {
 
 /// Conditions that mean something else in other languages, and what each is warned of.
 const HABITS: &[(&str, &str)] = &[
+    (
+        "DatePart(@Timestamp, 'dow') = 1",
+        "`DatePart(@Timestamp, 'dow')` is undefined, as times have no such part; the parts are date, time, year, quarter, month, week, day, yearday, \
+         weekday, hour, minute, second, millisecond",
+    ),
+    (
+        "Round(Elapsed, -2) = 100",
+        "`Round(Elapsed, -2)` is undefined, as places are counted from zero on; write `Round(Elapsed / 100) * 100`",
+    ),
+    (
+        "Substring(Path, -1) = '/'",
+        "`Substring(Path, -1)` is undefined, as places are counted from the start; write `Substring(Path, Length(Path) - 1)`",
+    ),
+    (
+        "Tags[-1] = 'sale'",
+        "`Tags[-1]` is undefined, as elements are counted from zero on; write `Tags[Length(Tags) - 1]`",
+    ),
+    (
+        r"Replace(Path, /(.)/, '\1') = '/'",
+        r"`Replace(Path, /(.)/, '\1')` puts `\1` there as it is written; write `$1` for a group",
+    ),
+    (
+        r"Path = 'C:\\Windows\\cmd.exe'",
+        r"`Path = 'C:\\Windows\\cmd.exe'` looks for two backslashes, as they are not doubled in quotes; write 'C:\Windows\cmd.exe'",
+    ),
     // The warning had a parenthesis too many.
     (
         "Elapsed > 5 and ( not Path = '/' ci )",
@@ -388,6 +413,8 @@ fn habits_of_other_languages_are_warned_of() {
         "Has(Code) and ToLower(Path) = 'api' and ToLower(Path) = 'API' ci",
         "(Elapsed < 9) = Robot",
         "@Level = 'Error'",
+        "DatePart(@Timestamp, 'WeekDay') = 1 and Round(Elapsed, 2) > 1 and Tags[0] <> 'x' and Substring(Path, 0, 1) <> 'x'",
+        r"Path <> '\\server\share' and Path not like '%\\%' and Path <> 'a\b' and Replace(Path, /(.)/, '$1\n') <> 'x'",
     ] {
         assert_eq!(
             warnings(&format!("select count(*) from stream where {condition}")),

@@ -6,6 +6,7 @@ use crate::ast::{Arguments, Comparison, Node, ParsedExpr};
 use crate::builtin::BuiltIn;
 use crate::expr::{property, quoted};
 use crate::span::Span;
+use crate::time::{part_names, part_of};
 use crate::value::upper;
 use crate::warning::{UnixUnit, Warning};
 use icu_casemap::CaseMapper;
@@ -48,17 +49,21 @@ impl Resolver<'_> {
                 let written = Written { op: *op, left, right, ci: *ci, first, second, rest };
                 let habit = self.of_operands(written).or_else(|| self.of_instant(written));
                 let habit = habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written));
+                let habit = habit.or_else(|| of_backslashes(right));
                 return self.warn(&format!("{first}{rest}"), habit);
             }
             Node::And(terms) => return self.warn_of_terms("and", terms),
             Node::Or(terms) => return self.warn_of_terms("or", terms),
             Node::Arithmetic(_, _, operand) => of_duration(operand),
-            Node::Call { name, arguments: Arguments::List(list), .. } => match list.as_slice() {
-                [argument] => {
-                    of_call(&name.text.to_ascii_lowercase(), argument, argument.span.text(self.text))
+            Node::Call { name, arguments: Arguments::List(list), .. } => {
+                let function = name.text.to_ascii_lowercase();
+                match list.as_slice() {
+                    [argument] => of_call(&function, argument, argument.span.text(self.text)),
+                    [first, others @ ..] => of_constants(&function, first.span.text(self.text), others),
+                    [] => None,
                 }
-                _ => None,
-            },
+            }
+            Node::Element(of, index) => of_index(of.span.text(self.text), index),
             _ => None,
         };
         self.warn(text, habit);
@@ -229,6 +234,71 @@ fn of_call(function: &str, argument: &ParsedExpr, text: &str) -> Habit {
         ),
         _ => return None,
     })
+}
+
+/// Constants for which a function is undefined, whatever else it is given; `first` is the text of its first argument.
+fn of_constants(function: &str, first: &str, others: &[ParsedExpr]) -> Habit {
+    let [second, rest @ ..] = others else { return None };
+    Some(match (function, &second.node) {
+        ("datepart", Node::Text(part)) if part_of(part).is_none() => {
+            let parts: Vec<&str> = part_names().collect();
+            (
+                "is undefined, as times have no such part".to_owned(),
+                format!("the parts are {}", parts.join(", ")),
+            )
+        }
+        ("round", _) => {
+            let zeros = "0".repeat(below_zero(second).filter(|places| *places <= 28)? as usize);
+            (
+                "is undefined, as places are counted from zero on".to_owned(),
+                format!("write `Round({first} / 1{zeros}) * 1{zeros}`"),
+            )
+        }
+        ("substring", _) => {
+            let back = below_zero(second)?;
+            (
+                "is undefined, as places are counted from the start".to_owned(),
+                format!("write `Substring({first}, Length({first}) - {back})`"),
+            )
+        }
+        ("replace", Node::Regex(_)) => {
+            let [Node::Text(with)] = rest.iter().map(|with| &with.node).collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            let group = with.split('\\').skip(1).find_map(|behind| behind.chars().next())?;
+            if !group.is_ascii_digit() {
+                return None;
+            }
+            (format!("puts `\\{group}` there as it is written"), format!("write `${group}` for a group"))
+        }
+        _ => return None,
+    })
+}
+
+/// An index that counts from the end, as in `Tags[-1]`.
+fn of_index(of: &str, index: &ParsedExpr) -> Habit {
+    let back = below_zero(index)?;
+    let meaning = "is undefined, as elements are counted from zero on".to_owned();
+    Some((meaning, format!("write `{of}[Length({of}) - {back}]`")))
+}
+
+/// How much less than zero a whole number is that is written so.
+fn below_zero(expr: &ParsedExpr) -> Option<u64> {
+    let Node::Negate(of) = &expr.node else { return None };
+    let Node::Number(number) = &of.node else { return None };
+    number.parse().ok().filter(|number| *number > 0)
+}
+
+/// A backslash that is written twice, as other languages want it. Names of shares on a network begin with two.
+fn of_backslashes(right: &ParsedExpr) -> Habit {
+    let Node::Text(text) = &right.node else { return None };
+    let inner = text.trim_start_matches(['%', '\\']);
+    let meaning = "looks for two backslashes, as they are not doubled in quotes".to_owned();
+    let meant = || {
+        let (beginning, _) = text.split_at(text.len() - inner.len());
+        quoted(&format!("{beginning}{}", inner.replace(r"\\", r"\")))
+    };
+    inner.contains(r"\\").then(|| (meaning, format!("write {}", meant())))
 }
 
 /// Whether a text is a day alone.

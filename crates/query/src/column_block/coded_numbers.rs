@@ -22,7 +22,7 @@ impl Coded {
             let row =
                 numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
             let next = ends.len() as u32;
-            let number = numbers.get(place);
+            let number = own(numbers, place);
             let code = match (&mut known, number) {
                 // Equal ones often follow one another, as days do.
                 (Some(_), Some(_)) if last.0 == number => last.1,
@@ -89,9 +89,18 @@ impl Coded {
             }
             return are_few(known.iter().filter(|known| **known).count() + 1, rows);
         }
-        let probe = (0..=PROBE).filter_map(|place| numbers.get(place));
+        let probe = (0..=PROBE).filter_map(|place| own(numbers, place));
         let distinct: HashSet<(i64, u8), foldhash::fast::RandomState> = probe.collect();
         distinct.len() < PROBE / 2
+    }
+}
+
+/// What tells the number at a place from others that are spelled otherwise.
+fn own(numbers: &Numbers, place: usize) -> Option<(i64, u8)> {
+    match numbers.spelled {
+        Digits::Each(_) => numbers.get(place),
+        // Those of one mantissa are spelled alike.
+        Digits::InFull | Digits::Shortest => Some((*numbers.values.get(place)?, numbers.scale)),
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
     if let Input::Events(events) = &mut plan.input
         && !events.unnest.is_empty()
     {
-        events.event_filter = plan.filter.as_ref().and_then(|filter| filter.split_by_locals().0);
+        events.event_filter =
+            plan.filter.as_ref().and_then(|filter| filter.split_by_locals().0).map(Box::new);
     }
     plan.push_down();
     plan

@@ -52,7 +52,7 @@ pub(crate) struct Events {
     /// The names of those locals.
     pub(crate) unnest_names: Vec<String>,
     /// What the condition asks of events alone, where something is unnested, which is not of events for which it does not hold; none before the plan is optimized.
-    pub(crate) event_filter: Option<Expr>,
+    pub(crate) event_filter: Option<Box<Expr>>,
 }
 
 #[derive(Clone, Debug)]

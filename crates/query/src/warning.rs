@@ -259,16 +259,7 @@ impl fmt::Display for Warning {
                 "no `{key}` is the string '{text}' or another number in quotes, but some are numbers; write {text} without quotes"
             ),
             Warning::NumbersInText { aggregate, key, ranks } => numbers_in_text(f, aggregate, key, *ranks),
-            Warning::NeverAggregated { aggregate, key, only: Kind::Array } => write!(
-                f,
-                "no `{key}` is a number, so `{aggregate}` has nothing to take; its values are arrays: `from stream lateral unnest({key}) as x` \
-                 gives a row for each element"
-            ),
-            Warning::NeverAggregated { aggregate, key, only } => write!(
-                f,
-                "no `{key}` is a number, so `{aggregate}` has nothing to take; {}",
-                values_are(*only)
-            ),
+            Warning::NeverAggregated { aggregate, key, only } => never_aggregated(f, aggregate, key, *only),
             Warning::OrderOfText { key } => write!(
                 f,
                 "rows are sorted by texts, in which '10' comes before '9', and `{key}` has numbers in text; select `ToNumber({key}) as x`, \
@@ -478,6 +469,15 @@ fn numbers_in_text(f: &mut fmt::Formatter<'_>, aggregate: &str, key: &str, ranks
     };
     let meant = aggregate.replacen(&format!("({key}"), &format!("(ToNumber({key})"), 1);
     write!(f, "`{aggregate}` {what}; `{meant}` reads numbers in text")
+}
+
+fn never_aggregated(f: &mut fmt::Formatter<'_>, aggregate: &str, key: &str, only: Kind) -> fmt::Result {
+    let values = values_are(only);
+    write!(f, "no `{key}` is a number, so `{aggregate}` has nothing to take; {values}")?;
+    match only {
+        Kind::Array => write!(f, ": `from stream lateral unnest({key}) as x` gives a row for each element"),
+        _ => Ok(()),
+    }
 }
 
 /// What a comparison of values of different kinds is.

@@ -149,22 +149,17 @@ impl ColumnPlan {
         }
         let exprs_need_event = exprs.iter().any(needs_event);
         let reads_documents = exprs.iter().any(reads_document);
+        let asks_of_arrays = unnest.is_some() || exprs.iter().any(asks_of_arrays);
+        let all = || exprs.iter().chain(&unnest).chain(&within);
+        let has_members = all().any(members::has_members);
+        let mut read = BTreeSet::new();
+        all().for_each(|expr| collect_read(expr, &paths, &mut read));
+        let presence = (0..paths.len()).filter(|slot| !read.contains(slot)).collect();
         let filter = if has_filter { exprs.pop() } else { None };
         let event_filter = if has_event_filter { exprs.pop() } else { None };
         let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| output.with(expr)).collect();
         let (wants, times) = wanted(plan, &outputs, exprs_need_event);
-        let conditions = || event_filter.iter().chain(&filter);
-        let asks_of_arrays = unnest.is_some()
-            || conditions().chain(outputs.iter().map(|output| &output.expr)).any(asks_of_arrays);
-        let mut read = BTreeSet::new();
-        let mut has_members = false;
-        let read_exprs = unnest.iter().chain(&within).chain(conditions());
-        for expr in read_exprs.chain(outputs.iter().map(|output| &output.expr)) {
-            collect_read(expr, &paths, &mut read);
-            has_members |= members::has_members(expr);
-        }
-        let presence = (0..paths.len()).filter(|slot| !read.contains(slot)).collect();
         let in_any_order =
             paths.len() == 1 && !asks_of_arrays && wants != Wanted::Rows && times == TimesAsked::Nothing;
         Some(ColumnPlan {

@@ -14,7 +14,7 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
         && !events.unnest.is_empty()
     {
         events.event_filter =
-            plan.filter.as_ref().and_then(|filter| filter.split_by_locals().0).map(Box::new);
+            plan.filter.as_ref().and_then(|filter| filter.split_for_events().0).map(Box::new);
     }
     plan.push_down();
     plan

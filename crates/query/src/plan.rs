@@ -51,7 +51,8 @@ pub(crate) struct Events {
     pub(crate) unnest: Vec<Expr>,
     /// The names of those locals.
     pub(crate) unnest_names: Vec<String>,
-    /// What the condition asks of events alone, where something is unnested, which is not of events for which it does not hold; none before the plan is optimized.
+    /// What the condition asks of events, where something is unnested, before it is: of events for which it does not hold nothing is. The condition has it too, and is
+    /// what counts. None before the plan is optimized.
     pub(crate) event_filter: Option<Box<Expr>>,
 }
 

@@ -189,8 +189,9 @@ impl Expr {
         matches!(self, Expr::Local(_)) || self.children().into_iter().any(Expr::reads_local)
     }
 
-    /// The terms of a condition that read no local, and the others.
-    pub(crate) fn split_by_locals(&self) -> (Option<Expr>, Option<Expr>) {
+    /// The terms of a condition that had better be asked of events before their collections are unnested, and the others: those that read no local, not even one
+    /// of their own, and take little time.
+    pub(crate) fn split_for_events(&self) -> (Option<Expr>, Option<Expr>) {
         let terms = match self {
             Expr::And(terms) => terms.clone(),
             other => vec![other.clone()],
@@ -199,8 +200,38 @@ impl Expr {
             0 | 1 => terms.pop(),
             _ => Some(Expr::And(terms)),
         };
-        let (others, alone) = terms.into_iter().partition(Expr::reads_local);
-        (together(alone), together(others))
+        let (early, others) = terms.into_iter().partition(Expr::is_light);
+        (together(early), together(others))
+    }
+
+    /// Whether it only compares what events have, or looks for texts in it.
+    fn is_light(&self) -> bool {
+        const LIGHT: [&str; 7] =
+            ["Has", "StartsWith", "EndsWith", "Contains", "Length", "DatePart", "DateTime"];
+        let is_light_itself = match self {
+            Expr::BuiltIn(computed) => {
+                !matches!(computed, Computed::Message { .. } | Computed::Data | Computed::Properties)
+            }
+            Expr::Call { function, .. } => LIGHT.contains(&function.name),
+            Expr::Constant(_)
+            | Expr::Slot(_)
+            | Expr::Path(_)
+            | Expr::Member(..)
+            | Expr::Compare { .. }
+            | Expr::CompareNumber { .. }
+            | Expr::In { .. }
+            | Expr::InSet { .. }
+            | Expr::Like { .. }
+            | Expr::Match { .. }
+            | Expr::IsNull(..)
+            | Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::Negate(_)
+            | Expr::Arithmetic(..) => true,
+            _ => false,
+        };
+        is_light_itself && self.children().into_iter().all(Expr::is_light)
     }
 
     /// How many expressions it consists of.

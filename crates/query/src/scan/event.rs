@@ -46,9 +46,15 @@ impl<'e> Emitter<'e> {
     {
         let run = self.run;
         scope.read(run.events.names.get(..run.events.filter_names).unwrap_or_default(), 0);
-        if run.events.event_filter.as_ref().is_some_and(|filter| !filter.test(scope)) {
-            scope.take_failure()?;
-            return Ok(None);
+        if let Some(filter) = &run.events.event_filter {
+            let passes = filter.test(scope);
+            match scope.take_failure() {
+                // Whether that is come to, the whole condition tells for each element.
+                Err(ExecError::ValueTooLarge { .. }) => {}
+                Err(error) => return Err(error),
+                Ok(()) if !passes => return Ok(None),
+                Ok(()) => {}
+            }
         }
         let flow = self.unnested(&run.events.unnest, scope);
         scope.take_failure()?;

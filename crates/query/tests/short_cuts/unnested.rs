@@ -103,3 +103,54 @@ fn elements_are_those_of_events_that_pass_what_is_asked_of_these() {
         agree(&memory, "select count(*) from stream lateral unnest(items) as i where i.id = 1").elements;
     assert_eq!((elements, all), (111, 990));
 }
+
+/// What is asked of events failed where no element came to it.
+#[test]
+fn what_no_element_comes_to_does_not_fail() {
+    let event = |n: u64| {
+        let document = format!(r#"{{"n":{n},"none":[],"some":["a"],"long":"{}"}}"#, "x".repeat(1 << 20));
+        Event { instant: n, arrival: n, document }
+    };
+    let memory = Memory::blocks(&[&[&[event(0), event(1)]]]);
+    let long = format!("Length(Replace(long, 'x', '{}')) > 5", "y".repeat(100));
+    for text in [
+        format!("select count(*) from stream lateral unnest(none) as x where {long}"),
+        format!("select count(*) from stream lateral unnest(some) as x where x = 'b' and {long}"),
+    ] {
+        agree(&memory, &text);
+    }
+}
+
+#[test]
+fn arrays_and_objects_of_columns_are_those_of_events() {
+    let memory = events();
+    for text in [
+        "select [kind, n, log] as a, {kind, n: n % 7, 'odd \"key\"': flags} as o from stream",
+        "select count(*) from stream group by [kind, n % 3]",
+        "select count(*), count(distinct([kind, items[0].id, nothing])) from stream group by {k: kind, i: items[0].id}",
+        "select count(*) from stream lateral unnest([n, kind, items[0].id, null]) as x where x is not null group by x",
+        "select {n, n: kind} as twice, {..flags, n} as spread, [..items, n] as more, [] as none, {} as empty from stream limit 300",
+        "select {a: [n, {b: kind}], c: if n > 300 then 'late' else 1.50} as deep from stream where n % 50 = 3",
+        "select [Round(n / 7, 2), n * 1.50, 'é\n\"'] as x from stream order by x limit 20",
+        "select n from stream where [kind, n % 2] = ['k3', 1] or [n] in [[5], [7.0]]",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+/// Each of a row's parts was put together before it was told that they are too long.
+#[test]
+fn arrays_that_are_too_long_fail_as_those_of_events_do() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"n":{n},"long":"{}"}}"#, "x".repeat(2 << 20)),
+    };
+    let memory = Memory::blocks(&[&[&[event(0), event(1)]]]);
+    let parts = ["long"; 40].join(", ");
+    for text in
+        [format!("select Length([{parts}]) as l from stream"), format!("select [{parts}] as a from stream")]
+    {
+        agree(&memory, &text);
+    }
+}

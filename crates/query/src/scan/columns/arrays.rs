@@ -145,8 +145,8 @@ impl Evaluator<'_> {
         slots_of(expr).into_iter().any(is_message)
     }
 
-    /// Whether a slot stands for something that is no path, and was made before for all rows where that takes a while.
-    pub(super) fn has_messages(&self, slot: usize) -> bool {
+    /// Whether what a slot stands for, which is no path, is told at once: messages are where all of them were rendered before, and all else is.
+    pub(super) fn is_told_at_once(&self, slot: usize) -> bool {
         match (self.of_events(slot), self.block.stored()) {
             (Some(StandIn::Messages(messages)), Some(block)) => {
                 let path = self.paths.get(messages.template);

@@ -113,7 +113,7 @@ impl ColumnPlan {
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         let (event_filter, filter) = match (&plan.filter, unnests) {
-            (Some(filter), 1..) => filter.split_by_locals(),
+            (Some(filter), 1..) => filter.split_for_events(),
             (filter, _) => (None, filter.clone()),
         };
         let (has_event_filter, has_filter) = (event_filter.is_some(), filter.is_some());

@@ -249,7 +249,7 @@ impl<'b> Evaluator<'b> {
         let is_new = |slot: &usize| self.columns.get(*slot).is_some_and(Option::is_none);
         slots_of(expr).into_iter().filter(is_new).all(|slot| match self.paths.get(slot) {
             Some(path) => self.block.has(path),
-            None => self.has_messages(slot),
+            None => self.is_told_at_once(slot),
         })
     }
 

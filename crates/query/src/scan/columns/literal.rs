@@ -5,7 +5,7 @@ use super::evaluate::{Evaluator, PARTS_MAX};
 use crate::ast::{ArrayItem, ObjectMember};
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
-use crate::value::{Text, Value, json, write_json};
+use crate::value::{Text, VALUE_BYTES_MAX, Value, json, write_json};
 use std::sync::Arc;
 
 /// An array or an object of what rows have.
@@ -14,6 +14,9 @@ pub(super) struct Literal<'e> {
     parts: Vec<(Vec<u8>, Part<'e>)>,
 }
 
+/// The longest text of a mantissa, with its sign and its point.
+const NUMBER_BYTES_MAX: usize = 32;
+
 /// What stands behind a member's name, or in an array.
 enum Part<'e> {
     /// JSON text that all rows have; empty for undefined.
@@ -21,7 +24,24 @@ enum Part<'e> {
     Column(&'e PathColumn),
 }
 
+impl Part<'_> {
+    /// The bytes of all that it may give a row, or somewhat more.
+    fn bytes(&self) -> usize {
+        match self {
+            Part::Constant(json) => json.len(),
+            Part::Column(PathColumn::Numbers(column)) => column.rows().saturating_mul(NUMBER_BYTES_MAX),
+            Part::Column(column) => column.coded().map_or(0, |coded| coded.dictionary.text_bytes()),
+        }
+    }
+}
+
 impl Literal<'_> {
+    /// What one takes at most, in bytes.
+    fn bytes(&self) -> usize {
+        let bytes = self.parts.iter().map(|(name, part)| name.len().saturating_add(part.bytes()));
+        bytes.fold(0, usize::saturating_add)
+    }
+
     /// Appends what a row has, as JSON text. Nothing stands in it for what is undefined.
     pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
         let [open, close] = self.brackets;
@@ -80,6 +100,7 @@ impl Evaluator<'_> {
             }
             _ => None,
         }
+        .filter(|literal: &Literal<'_>| literal.bytes() <= VALUE_BYTES_MAX)
     }
 
     /// The arrays or objects of all rows.

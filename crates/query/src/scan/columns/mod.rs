@@ -137,12 +137,15 @@ fn find(
     part: &Part,
 ) -> Told<Option<Found>> {
     let plan = &*in_block(plan, evaluator);
-    let filter = |filter| Option::as_ref(filter).filter(|_| !part.settled.all);
+    let (event_filter, filter) = match part.settled.all {
+        true => (None, None),
+        false => (plan.event_filter.as_ref(), plan.filter.as_ref()),
+    };
     let events = part.events.len();
     let places = evaluator.block.places(part.events.clone());
     let stay = evaluator.staying(&places);
     evaluator.in_any_order = plan.in_any_order && stay.is_none() && events == evaluator.block.len();
-    let stay = match test(filter(&plan.event_filter), stay, evaluator)? {
+    let stay = match test(event_filter, stay, evaluator)? {
         Ok(Tested::Rows(mask)) => mask,
         Ok(Tested::Unknown) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
@@ -154,7 +157,7 @@ fn find(
     };
     let staying = || stay.as_ref().map_or(places.len(), |stay| count(stay.get(places.clone())));
     let elements = if plan.unnest.is_some() { staying() } else { 0 };
-    let mask = match test(filter(&plan.filter), stay, evaluator)? {
+    let mask = match test(filter, stay, evaluator)? {
         Ok(Tested::Rows(mask)) => mask,
         Ok(Tested::Unknown) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),

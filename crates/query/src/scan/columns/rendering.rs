@@ -267,17 +267,16 @@ impl Row<'_> {
             let json = column.map_or(&[][..], |column| column.json(row as usize));
             match json {
                 [] => match within {
-                    Some((first, members)) => self.show_member(row, *first, members, hole, out),
+                    Some((first, members)) => {
+                        let first = self.columns.get(*first);
+                        let json = first.map_or(&[][..], |column| column.json(row as usize));
+                        self.show_aligned(json, members, hole, out);
+                    }
                     None if hole.width == 0 => out.extend_from_slice(source),
-                    None => self.show_aligned(&Value::Undefined, hole, out),
+                    None => self.show_aligned(&[], &[], hole, out),
                 },
                 json if hole.width == 0 => self.show(json, out),
-                json => {
-                    let mut offsets = std::mem::take(&mut self.offsets);
-                    let value = stored(json, &mut offsets).map_or(Value::Undefined, Value::stored);
-                    self.show_aligned(&value, hole, out);
-                    self.offsets = offsets;
-                }
+                json => self.show_aligned(json, &[], hole, out),
             }
         }
         out.push(b'"');
@@ -300,20 +299,12 @@ impl Row<'_> {
         }
     }
 
-    /// Appends what a hole shows of a member of a property.
-    fn show_member(&mut self, row: u32, first: usize, members: &[&str], hole: &Hole<'_>, out: &mut Vec<u8>) {
-        let json = self.columns.get(first).map_or(&[][..], |column| column.json(row as usize));
-        let mut offsets = std::mem::take(&mut self.offsets);
-        let value = stored(json, &mut offsets).map_or(Value::Undefined, Value::stored);
+    /// Appends what a hole shows of a value, or of what members lead to in it, with blanks beside it.
+    fn show_aligned(&mut self, json: &[u8], members: &[&str], hole: &Hole<'_>, out: &mut Vec<u8>) {
+        let value = stored(json, &mut self.offsets).map_or(Value::Undefined, Value::stored);
         let value = members.iter().fold(value, |value, name| value.member(name));
-        self.show_aligned(&value, hole, out);
-        self.offsets = offsets;
-    }
-
-    /// Appends what a hole shows of a value.
-    fn show_aligned(&mut self, value: &Value<'_>, hole: &Hole<'_>, out: &mut Vec<u8>) {
         self.shown.clear();
-        hole.show(value, &mut self.shown);
+        hole.show(&value, &mut self.shown);
         spell(&String::from_utf8_lossy(&self.shown), out);
     }
 }

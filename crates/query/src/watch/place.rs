@@ -29,7 +29,7 @@ impl Place {
     pub(super) fn known(&self, block: &impl Look, reads_texts: bool) -> Option<Known> {
         let mut all = Known::default();
         let mut texts: Option<InText> = None;
-        for keys in &self.readings {
+        for keys in self.in_block(block) {
             let known = block.known(keys, reads_texts)?;
             all.add(known);
             match (&mut texts, known.in_text) {
@@ -44,8 +44,8 @@ impl Place {
 
     /// The least and the greatest number among the values in a block; none where that is not known, or there is none.
     pub(super) fn range(&self, block: &impl Look) -> Option<(f64, f64)> {
-        let is_there = |keys: &&Vec<Box<str>>| block.known(keys, false).is_none_or(|known| known.is_there);
-        let mut readings = self.readings.iter().filter(is_there);
+        let is_there = |keys: &&[Box<str>]| block.known(keys, false).is_none_or(|known| known.is_there);
+        let mut readings = self.in_block(block).filter(is_there);
         match (readings.next(), readings.next()) {
             (Some(only), None) => block.range(only),
             _ => None,
@@ -54,7 +54,18 @@ impl Place {
 
     /// Gives each text among the values in a block, and the keys that it stands at: whether those are all.
     pub(super) fn texts(&self, block: &impl Look, each: &mut dyn FnMut(&[Box<str>], &str)) -> bool {
-        self.readings.iter().all(|keys| block.texts(keys, &mut |text| each(keys, text)))
+        self.in_block(block).all(|keys| block.texts(keys, &mut |text| each(keys, text)))
+    }
+
+    /// The readings without those that lead into a key of which it is known that it has no objects in a block.
+    fn in_block(&self, block: &impl Look) -> impl Iterator<Item = &[Box<str>]> {
+        let may_be_there = |keys: &&[Box<str>]| match keys {
+            [first, _, ..] => {
+                block.known(std::slice::from_ref(first), false).is_none_or(|known| known.objects)
+            }
+            _ => true,
+        };
+        self.readings.iter().map(Vec::as_slice).filter(may_be_there)
     }
 }
 

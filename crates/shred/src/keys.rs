@@ -108,16 +108,10 @@ impl Lists<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Event, Group, encode};
+    use crate::presence::tests::told_by;
 
     fn told(documents: &[&str], keys: &[&str]) -> Option<Vec<String>> {
-        let event =
-            |text: &&str| Event { instant: 0, arrival: 0, document: text.to_string().leak().as_bytes() };
-        let encoded = encode(&documents.iter().map(event).collect::<Vec<_>>()).unwrap();
-        let group = Group::open(&encoded.directory).unwrap();
-        let coded = group.read(&encoded.frames).object_keys(keys).unwrap()?;
-        let text = |event| String::from_utf8_lossy(coded.get(event).unwrap()).into_owned();
-        Some((0..documents.len()).map(text).collect())
+        told_by(documents, |reader| reader.object_keys(keys))
     }
 
     #[test]

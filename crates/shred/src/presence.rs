@@ -54,17 +54,26 @@ impl GroupReader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use super::*;
     use crate::{Event, Group, encode};
 
-    fn told(documents: &[&str], keys: &[&str]) -> Option<Vec<String>> {
+    /// What a reader tells of each document.
+    pub(crate) fn told_by(
+        documents: &[&str],
+        tell: impl FnOnce(&mut GroupReader<'_>) -> Result<Option<Coded<'static>>, DecodeError>,
+    ) -> Option<Vec<String>> {
         let event =
             |text: &&str| Event { instant: 0, arrival: 0, document: text.to_string().leak().as_bytes() };
         let encoded = encode(&documents.iter().map(event).collect::<Vec<_>>()).unwrap();
         let group = Group::open(&encoded.directory).unwrap();
-        let coded = group.read(&encoded.frames).presence(keys).unwrap()?;
+        let coded = tell(&mut group.read(&encoded.frames)).unwrap()?;
         let text = |event| String::from_utf8_lossy(coded.get(event).unwrap()).into_owned();
         Some((0..documents.len()).map(text).collect())
+    }
+
+    fn told(documents: &[&str], keys: &[&str]) -> Option<Vec<String>> {
+        told_by(documents, |reader| reader.presence(keys))
     }
 
     #[test]

@@ -20,6 +20,19 @@ pub(crate) type Path = Box<[Box<str>]>;
 /// The path of arrays in events, then that of arrays in their elements, and so on.
 pub(super) type Way = Box<[Path]>;
 
+/// What may be known of a path of events beside its column.
+#[derive(Clone, Copy)]
+pub(super) enum Beside {
+    /// Its numbers, where it makes no difference which event has which.
+    InAnyOrder,
+    /// Whether something stands there.
+    Presence,
+    /// Which keys objects have.
+    ObjectKeys,
+    /// Of the path of templates, the messages that were rendered.
+    Messages,
+}
+
 /// A question that the shapes of documents answer: where there are many shapes, that takes longer than what is asked of kept columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum OfShapes {
@@ -409,57 +422,29 @@ impl DecodedColumns {
         column
     }
 
-    /// The numbers of a path in any order.
-    pub(super) fn in_any_order(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        self.in_any_order.get(path, turn)
+    /// What is known of a path beside its column.
+    pub(super) fn beside(&self, what: Beside, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.paths_beside(what).get(path, turn)
     }
 
-    /// Keeps the numbers of a path in any order. Where another thread was first, its column counts.
-    pub(super) fn keep_in_any_order(
+    /// Keeps that. Where another thread was first, its column counts.
+    pub(super) fn keep_beside(
         &self,
+        what: Beside,
         path: &[Box<str>],
-        column: PathColumn,
+        column: Arc<PathColumn>,
         turn: u64,
     ) -> Arc<PathColumn> {
-        self.in_any_order.keep(path, Arc::new(column), turn)
+        self.paths_beside(what).keep(path, column, turn)
     }
 
-    /// Whether something stands at a path, if that was told.
-    pub(super) fn presence(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        self.presence.get(path, turn)
-    }
-
-    /// Keeps whether something stands at a path. Where another thread was first, its column counts.
-    pub(super) fn keep_presence(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
-        self.presence.keep(path, Arc::new(column), turn)
-    }
-
-    /// Which keys objects have.
-    pub(super) fn object_keys(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        self.object_keys.get(path, turn)
-    }
-
-    pub(super) fn keep_object_keys(
-        &self,
-        path: &[Box<str>],
-        column: PathColumn,
-        turn: u64,
-    ) -> Arc<PathColumn> {
-        self.object_keys.keep(path, Arc::new(column), turn)
-    }
-
-    /// Messages that were rendered for all events.
-    pub(super) fn messages(&self, templates: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        self.messages.get(templates, turn)
-    }
-
-    pub(super) fn keep_messages(
-        &self,
-        templates: &[Box<str>],
-        messages: Arc<PathColumn>,
-        turn: u64,
-    ) -> Arc<PathColumn> {
-        self.messages.keep(templates, messages, turn)
+    fn paths_beside(&self, what: Beside) -> &Paths {
+        match what {
+            Beside::InAnyOrder => &self.in_any_order,
+            Beside::Presence => &self.presence,
+            Beside::ObjectKeys => &self.object_keys,
+            Beside::Messages => &self.messages,
+        }
     }
 
     /// The arrays that a way leads to.

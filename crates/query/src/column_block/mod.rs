@@ -15,8 +15,8 @@ pub(crate) use array::Array;
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use coded::{Coded, TextNumbers};
 pub(crate) use decoded::Path;
+use decoded::{Beside, OfShapes, lock};
 pub use decoded::{DecodedColumns, OwnDocuments};
-use decoded::{OfShapes, lock};
 pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
@@ -135,6 +135,11 @@ impl Frames for Reading<'_> {
 
 const TIMES_DIFFER: &str = "its times are not those that the index tells";
 const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells";
+
+/// What shapes tell of each event, as a column.
+fn column_of(told: tamias_shred::Coded<'static>) -> Arc<PathColumn> {
+    Arc::new(PathColumn::Coded(Coded::new(Some(told.codes), Arc::new(told.entries.into()))))
+}
 
 /// The keys of a path.
 fn keys_of(path: &[Box<str>]) -> Vec<&str> {
@@ -429,13 +434,13 @@ impl ColumnBlock {
         let known = self.decoded.column(path, self.turn);
         // That its values have no column does not say whether they are there.
         let known = known.filter(|column| !matches!(**column, PathColumn::Unknown));
-        if let Some(column) = known.or_else(|| self.decoded.in_any_order(path, self.turn)) {
+        if let Some(column) = known.or_else(|| self.decoded.beside(Beside::InAnyOrder, path, self.turn)) {
             return Ok(column);
         }
         Ok(match self.read_once(|reader| reader.numbers_in_any_order(&keys_of(path)))? {
             Some(numbers) => {
                 let column = PathColumn::of_numbers(numbers, self.len());
-                self.decoded.keep_in_any_order(path, column, self.turn)
+                self.decoded.keep_beside(Beside::InAnyOrder, path, Arc::new(column), self.turn)
             }
             None => self.at(path)?,
         })
@@ -444,38 +449,33 @@ impl ColumnBlock {
     /// Whether something stands at a path of keys: its column, where that is there already, or else one with `true` in the place of all values but `null`.
     pub(crate) fn presence(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
         let known = self.decoded.column(path, self.turn);
-        if let Some(column) = known.or_else(|| self.decoded.presence(path, self.turn)) {
+        if let Some(column) = known.or_else(|| self.decoded.beside(Beside::Presence, path, self.turn)) {
             return Ok(column);
         }
         Ok(match self.read_once(|reader| reader.presence(&keys_of(path)))? {
-            Some(told) => {
-                let coded = Coded::new(Some(told.codes), Arc::new(told.entries.into()));
-                self.decoded.keep_presence(path, PathColumn::Coded(coded), self.turn)
-            }
+            Some(told) => self.decoded.keep_beside(Beside::Presence, path, column_of(told), self.turn),
             None => self.at(path)?,
         })
     }
 
     /// Which keys the objects at a path have, as arrays of strings; none where columns cannot tell it.
     pub(crate) fn object_keys(&self, path: &[Box<str>]) -> Result<Option<Arc<PathColumn>>, ColumnError> {
-        if let Some(known) = self.decoded.object_keys(path, self.turn) {
+        if let Some(known) = self.decoded.beside(Beside::ObjectKeys, path, self.turn) {
             return Ok(Some(known));
         }
         let told = self.read_once(|reader| reader.object_keys(&keys_of(path)))?;
-        Ok(told.map(|told| {
-            let coded = Coded::new(Some(told.codes), Arc::new(told.entries.into()));
-            self.decoded.keep_object_keys(path, PathColumn::Coded(coded), self.turn)
-        }))
+        let keep = |told| self.decoded.keep_beside(Beside::ObjectKeys, path, column_of(told), self.turn);
+        Ok(told.map(keep))
     }
 
     /// The messages of all events, if they were rendered before, by the path of their templates.
     pub(crate) fn known_messages(&self, templates: &Path) -> Option<Arc<PathColumn>> {
-        self.decoded.messages(templates, self.turn)
+        self.decoded.beside(Beside::Messages, templates, self.turn)
     }
 
     /// Keeps the messages of all events.
     pub(crate) fn keep_messages(&self, templates: &Path, messages: Arc<PathColumn>) -> Arc<PathColumn> {
-        self.decoded.keep_messages(templates, messages, self.turn)
+        self.decoded.keep_beside(Beside::Messages, templates, messages, self.turn)
     }
 
     /// Asks for what is read of a path together where it has to be waited for: of what was not foreseen a reader would wait for one frame after another.

@@ -82,13 +82,9 @@ impl Evaluator<'_> {
     /// The joined texts, one for each row, or for each entry of the only column.
     pub(super) fn joined(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
         let joining = self.joining(expr)?;
+        let Some(coded) = joining.only_shared() else { return self.all_put_together(expr) };
         let mut made = Texts::default();
-        if let Some(coded) = joining.only_shared() {
-            (0..coded.dictionary.len() as u32).for_each(|entry| made.add_joined(joining.of_codes(|_| entry)));
-            let made = Coded::mapped(coded, made.into_dictionary()?);
-            return Some(Arc::new(PathColumn::Coded(made)));
-        }
-        (0..self.rows()).for_each(|row| made.add_joined(joining.texts(row)));
-        Some(Arc::new(PathColumn::Coded(Coded::new(None, made.into_dictionary()?))))
+        (0..coded.dictionary.len() as u32).for_each(|entry| made.add_joined(joining.of_codes(|_| entry)));
+        Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, made.into_dictionary()?))))
     }
 }

@@ -9,7 +9,7 @@ use crate::value::{Text, VALUE_BYTES_MAX, Value, json, write_json};
 use std::sync::Arc;
 
 /// An array or an object of what rows have.
-pub(super) struct Literal<'e> {
+struct Literal<'e> {
     brackets: [u8; 2],
     parts: Vec<(Vec<u8>, Part<'e>)>,
 }
@@ -43,7 +43,7 @@ impl Literal<'_> {
     }
 
     /// Appends what a row has, as JSON text. Nothing stands in it for what is undefined.
-    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
         let [open, close] = self.brackets;
         out.push(open);
         let first = out.len();
@@ -68,7 +68,7 @@ impl Literal<'_> {
 
 impl Evaluator<'_> {
     /// The array or object that an expression is of columns and constants; none of another one, or of one that takes elements or members from elsewhere.
-    pub(super) fn literal(&self, expr: &Expr) -> Option<Literal<'_>> {
+    fn literal(&self, expr: &Expr) -> Option<Literal<'_>> {
         let part = |expr: &Expr| match (expr, self.as_column(expr)) {
             (Expr::Constant(value), _) => Some(Part::Constant(json(value).unwrap_or_default())),
             (_, Some(Some(column))) => Some(Part::Column(column)),
@@ -103,11 +103,22 @@ impl Evaluator<'_> {
         .filter(|literal: &Literal<'_>| literal.bytes() <= VALUE_BYTES_MAX)
     }
 
-    /// The arrays or objects of all rows.
-    pub(super) fn literals(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let literal = self.literal(expr)?;
+    /// What is put together for some rows: joined texts, arrays or objects; none of another expression.
+    pub(super) fn put_together(&self, expr: &Expr, rows: impl Iterator<Item = u32>) -> Option<Texts> {
         let mut made = Texts::default();
-        (0..self.rows()).for_each(|row| made.add_written(|out| literal.write(row, out)));
+        match self.joining(expr) {
+            Some(joining) => rows.for_each(|row| made.add_joined(joining.texts(row as usize))),
+            None => {
+                let literal = self.literal(expr)?;
+                rows.for_each(|row| made.add_written(|out| literal.write(row as usize, out)));
+            }
+        }
+        Some(made)
+    }
+
+    /// The same for all rows.
+    pub(super) fn all_put_together(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let made = self.put_together(expr, 0..self.rows() as u32)?;
         Some(Arc::new(PathColumn::Coded(Coded::new(None, made.into_dictionary()?))))
     }
 }

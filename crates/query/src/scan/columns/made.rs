@@ -92,7 +92,7 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.joined_parts(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))
-            .or_else(|| self.literals(expr))
+            .or_else(|| self.all_put_together(expr))
             .or_else(|| self.replaced(expr))
             .or_else(|| match expr {
                 // Its parts have been tried.
@@ -213,14 +213,14 @@ impl<'b> Evaluator<'b> {
         let columns = columns.map(|column| column.repeating());
         let columns = columns.collect::<Option<Vec<&Coded>>>().filter(|columns| columns.len() > 1)?;
         let (codes, firsts) = combinations(&columns, self.rows())?;
-        let mut made = Texts::default();
-        if let Some(joining) = self.joining(expr) {
-            firsts.iter().for_each(|row| made.add_joined(joining.texts(*row as usize)));
-        } else if let Some(literal) = self.literal(expr) {
-            firsts.iter().for_each(|row| made.add_written(|out| literal.write(*row as usize, out)));
-        } else {
-            self.each(expr, firsts, |_, value| made.add(&value)).ok()?;
-        }
+        let made = match self.put_together(expr, firsts.iter().copied()) {
+            Some(made) => made,
+            None => {
+                let mut made = Texts::default();
+                self.each(expr, firsts, |_, value| made.add(&value)).ok()?;
+                made
+            }
+        };
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), made.into_dictionary()?))))
     }
 

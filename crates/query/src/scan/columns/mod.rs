@@ -512,15 +512,17 @@ fn values(
             return Ok(Some(Values::Numbers(numbers)));
         }
     }
-    let mut made = Texts::default();
-    if let Some(joining) = evaluator.joining(&output.expr) {
-        rows.places().for_each(|row| made.add_joined(joining.texts(row as usize)));
-    } else if let Some(literal) = evaluator.literal(&output.expr) {
-        rows.places().for_each(|row| made.add_written(|out| literal.write(row as usize, out)));
-    } else if !evaluator.map_rows(&output.expr, rows, &mut made) {
-        made = Texts::default();
-        evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
-    }
+    let made = match evaluator.put_together(&output.expr, rows.places()) {
+        Some(made) => made,
+        None => {
+            let mut made = Texts::default();
+            if !evaluator.map_rows(&output.expr, rows, &mut made) {
+                made = Texts::default();
+                evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
+            }
+            made
+        }
+    };
     let made = made.into_dictionary();
     *made_bytes += made.as_ref().map_or(0, |made| made.held_bytes());
     Ok(made.map(Values::Rows))

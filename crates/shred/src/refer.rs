@@ -40,7 +40,11 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool], effort: Effort
         let texts = &columns[stop.column as usize].values.texts;
         let range = texts.range(stop.index).unwrap_or_default();
         let (text, at) = (texts.pool().bytes().get(range.clone()).unwrap_or_default(), range.start);
-        let value = |column: u32| columns[column as usize].values.texts.get(stop.cursors[column as usize]);
+        // What a column's cursor stands at beside an event that has nothing there is another event's, and the reader need not find it there.
+        let value = |column: u32| {
+            let is_around = stop.around[column as usize] > 0;
+            is_around.then(|| columns[column as usize].values.texts.get(stop.cursors[column as usize]))?
+        };
         let shape = stop.open.last().copied().unwrap_or_default();
         learner.text(stop.column, text, at, shape, value, || {
             if last.0 != stop.scope {
@@ -77,6 +81,8 @@ struct Stop<'t> {
     index: usize,
     /// How far each column was read: what a reference to it means.
     cursors: &'t [usize],
+    /// For each column how many of the values that are open have something in it.
+    around: &'t [u32],
     /// The shapes of the values that are open, outermost first.
     open: &'t [u32],
     /// Tells the innermost of them from all others.
@@ -89,6 +95,7 @@ struct Tour<'a, 'd> {
     /// For each shape its slots that are wanted.
     wanted: Vec<Vec<Slot>>,
     cursors: Vec<usize>,
+    around: Vec<u32>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
     open: Vec<u32>,
@@ -102,6 +109,7 @@ fn tour(dissection: &Dissection<'_>, wanted: &[bool], mut stop: impl FnMut(Stop<
         dissection,
         wanted: wanted_slots(dissection, wanted),
         cursors: vec![0; dissection.columns.len()],
+        around: vec![0; dissection.columns.len()],
         elements: vec![0; lists],
         arrays: vec![0; lists],
         open: Vec::new(),
@@ -141,6 +149,9 @@ impl Tour<'_, '_> {
         self.elements[list] += 1;
         let Some(&shape) = dissection.lists[list].shapes.get(code as usize) else { return };
         let layout = &dissection.shapes[shape as usize].layout;
+        for (column, _) in &layout.columns {
+            self.around[*column as usize] += 1;
+        }
         self.open.push(shape);
         self.scopes += 1;
         let scope = self.scopes;
@@ -148,7 +159,8 @@ impl Tour<'_, '_> {
             match self.wanted[shape as usize][number] {
                 Slot::Column { column, nth } => {
                     let index = self.cursors[column as usize] + nth as usize;
-                    stop(Stop { column, index, cursors: &self.cursors, open: &self.open, scope });
+                    let Tour { cursors, around, open, .. } = &*self;
+                    stop(Stop { column, index, cursors, around, open, scope });
                 }
                 Slot::Array { list, nth } => {
                     let list = list as usize;
@@ -163,6 +175,7 @@ impl Tour<'_, '_> {
         self.open.pop();
         for (column, count) in &layout.columns {
             self.cursors[*column as usize] += *count as usize;
+            self.around[*column as usize] -= 1;
         }
         for (list, count) in &layout.lists {
             self.arrays[*list as usize] += *count as usize;
@@ -187,7 +200,8 @@ mod tests {
             dissector.document(document.as_bytes());
             let dissection = dissector.finish();
             let cursors = vec![0; dissection.columns.len()];
-            let stop = Stop { column: 0, index: 0, cursors: &cursors, open: &[0], scope: 1 };
+            let around = vec![1; dissection.columns.len()];
+            let stop = Stop { column: 0, index: 0, cursors: &cursors, around: &around, open: &[0], scope: 1 };
             let mut around = Candidates::of(&[]);
             around.replace(candidates(&dissection, stop));
             around.that_begin_with(b'x').count()

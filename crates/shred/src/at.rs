@@ -150,7 +150,11 @@ impl<'g> GroupReader<'g> {
     fn at_or(&mut self, keys: &[&str], rows: Option<&[u32]>) -> Result<AtRows, DecodeError> {
         match self.group.sites(0, keys) {
             Some(sites) => self.at_sites(&sites, rows),
-            None => Ok(AtRows::All(AtPath::Unknown)),
+            None => {
+                let texts = self.texts_beside(keys)?;
+                let all = texts.map(|texts| AtPath::Texts(SomeTexts { rows: None, texts }));
+                Ok(AtRows::All(all.unwrap_or(AtPath::Unknown)))
+            }
         }
     }
 

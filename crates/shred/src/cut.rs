@@ -60,7 +60,7 @@ impl InColumn<'_> {
 }
 
 /// Writes texts one after another.
-struct TextWriter {
+pub(crate) struct TextWriter {
     out: Output,
     ends: Vec<u32>,
     count: usize,
@@ -68,7 +68,7 @@ struct TextWriter {
 
 impl TextWriter {
     /// For so many texts, of at most so many bytes together.
-    fn new(count: usize, bytes_max: usize) -> TextWriter {
+    pub(crate) fn new(count: usize, bytes_max: usize) -> TextWriter {
         TextWriter { out: Output::new(bytes_max), ends: Vec::with_capacity(count), count }
     }
 
@@ -80,9 +80,14 @@ impl TextWriter {
         self.out.push(b"\"")
     }
 
+    /// Appends a text as it is.
+    pub(crate) fn push(&mut self, text: &[u8]) -> Result<(), DecodeError> {
+        self.out.push(text)
+    }
+
     /// Ends a text.
     #[inline]
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.ends.push(self.out.len() as u32);
         if self.ends.len() == SAMPLE {
             self.out.make_room(self.out.len() / SAMPLE * self.count / 8 * 9);
@@ -94,7 +99,7 @@ impl TextWriter {
         self.out.shorten(self.ends.last().map_or(0, |end| *end as usize));
     }
 
-    fn finish(self) -> Texts<'static> {
+    pub(crate) fn finish(self) -> Texts<'static> {
         let mut bytes = self.out.into_bytes();
         bytes.shrink_to_fit();
         Texts::of_parts(self.ends, bytes)

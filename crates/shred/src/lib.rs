@@ -41,6 +41,7 @@ mod ask;
 mod asked;
 mod at;
 mod beginnings;
+mod beside;
 mod bytes;
 mod choose;
 mod coded;

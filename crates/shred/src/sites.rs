@@ -139,6 +139,16 @@ impl Group {
 
     /// Where a path of keys leads to in the shapes of a list; none where one keeps a value on the way as text.
     pub(crate) fn sites(&self, list: usize, keys: &[&str]) -> Option<Sites> {
+        self.sites_or(list, keys, None)
+    }
+
+    /// The same of the documents, as if those that are kept as text had nothing there.
+    pub(crate) fn sites_beside_text(&self, keys: &[&str]) -> Option<Sites> {
+        self.sites_or(0, keys, Some(None))
+    }
+
+    /// The same, with what counts where a value on the way is kept as text.
+    fn sites_or(&self, list: usize, keys: &[&str], of_text: Option<Option<Site>>) -> Option<Sites> {
         let info = self.directory().lists.get(list);
         let start = info.map_or(ROOT, |list| list.path);
         let way = self.path_below(start, keys).unwrap_or_default();
@@ -147,7 +157,7 @@ impl Group {
             let tokens = self.directory().shapes.get(*shape as usize).unwrap_or_default();
             by_code.push(match self.find_in(tokens, &way, keys.len()) {
                 Found::Nothing => None,
-                Found::Unknown => return None,
+                Found::Unknown => of_text.clone()?,
                 Found::Site(site) => Some(site),
             });
         }

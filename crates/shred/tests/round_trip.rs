@@ -289,18 +289,20 @@ fn object(members: Vec<(String, String)>) -> String {
 /// Events whose texts show texts that show others, which some events do not have.
 fn showing_in_turn() -> impl Strategy<Value = Vec<String>> {
     let word = || prop::sample::select(vec!["web", "kafka", "ledger", "true"]);
-    let event = (prop::option::of(word()), prop::option::of((word(), 0u32..3)), prop::option::of(word()), 0..3)
-        .prop_map(|(chart, pod, name, tail)| {
-            let pod = pod.map(|(word, n)| if n == 0 { word.to_owned() } else { format!("{word}-{}", n * 7919) });
-            let name = match tail {
-                0 => pod.clone(),
-                1 => name.map(str::to_owned),
-                _ => name.map(|name| format!("{name}-{tail}")),
-            };
-            let members = [("pod", pod), ("name", name), ("chart", chart.map(str::to_owned))];
-            let member = |(key, value): (&str, Option<String>)| Some(format!(r#""{key}":"{}""#, value?));
-            format!("{{{}}}", members.into_iter().filter_map(member).collect::<Vec<_>>().join(","))
-        });
+    let event =
+        (prop::option::of(word()), prop::option::of((word(), 0u32..3)), prop::option::of(word()), 0..3)
+            .prop_map(|(chart, pod, name, tail)| {
+                let pod = pod
+                    .map(|(word, n)| if n == 0 { word.to_owned() } else { format!("{word}-{}", n * 7919) });
+                let name = match tail {
+                    0 => pod.clone(),
+                    1 => name.map(str::to_owned),
+                    _ => name.map(|name| format!("{name}-{tail}")),
+                };
+                let members = [("pod", pod), ("name", name), ("chart", chart.map(str::to_owned))];
+                let member = |(key, value): (&str, Option<String>)| Some(format!(r#""{key}":"{}""#, value?));
+                format!("{{{}}}", members.into_iter().filter_map(member).collect::<Vec<_>>().join(","))
+            });
     prop::collection::vec(event, 1..80)
 }
 

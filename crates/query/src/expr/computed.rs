@@ -56,7 +56,11 @@ impl Computed {
         match self {
             Computed::Timestamp => Value::from(event.instant),
             Computed::Arrived => Value::from(event.arrival),
-            Computed::Id => Value::from(format!("{:016x}{:016x}", event.instant, event.arrival)),
+            Computed::Id => {
+                let mut id = Vec::with_capacity(32);
+                write_event_id(event.instant, event.arrival, &mut id);
+                Value::from(String::from_utf8(id).unwrap_or_default())
+            }
             Computed::Data => Value::from_option(event.document.map(Object::Stored)),
             Computed::Properties => match event.document.map(Object::properties) {
                 Some(None) => scope.too_large("@Properties"),
@@ -105,4 +109,12 @@ fn started(start: &Value<'_>) -> Option<u64> {
         Value::Text(text) => time::parse_instant(&text.text()),
         _ => None,
     }
+}
+
+/// Appends what identifies an event: its instant and its arrival number, in 16 hexadecimal digits each.
+pub(crate) fn write_event_id(instant: u64, arrival: u64, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let number = u128::from(instant) << u64::BITS | u128::from(arrival);
+    let digits: [u8; 32] = std::array::from_fn(|at| DIGITS[(number >> (124 - 4 * at)) as usize & 15]);
+    out.extend_from_slice(&digits);
 }

@@ -16,7 +16,7 @@ mod tree;
 
 pub(crate) use arithmetic::{binary_power, of_decimals};
 pub(crate) use bindings::bind;
-pub(crate) use computed::{Computed, DEFAULT_LEVEL};
+pub(crate) use computed::{Computed, DEFAULT_LEVEL, write_event_id};
 pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;
 pub(crate) use like::{Like, LikeForm};

@@ -181,7 +181,7 @@ impl Pattern {
         let pieces = self.pieces.get_or_init(|| Pieces::of(&self.source, self.ci).map(Box::new));
         // Without a group in the replacement none is looked for, which is quick where a match may begin anywhere.
         let is_quicker = |pieces: &&Pieces| pieces.is_at_start() || replacement.plain().is_none();
-        if let Some(pieces) = pieces.as_deref().filter(|pieces| pieces.tells(text)).filter(is_quicker) {
+        if let Some(pieces) = pieces.as_deref().filter(is_quicker) {
             let matches = self.by_pieces(pieces, text).map(|groups| (groups[0].clone(), groups));
             let put = |groups: Groups, out: &mut Vec<u8>| {
                 replacement.write(out, |group| {

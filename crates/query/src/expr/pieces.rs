@@ -7,7 +7,7 @@
 use memchr::memmem::{Finder, FinderRev};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Most runs of characters in one pattern: each can be tried again.
 const RUNS_MAX: usize = 8;
@@ -27,8 +27,6 @@ pub(super) struct Pieces {
     pieces: Vec<Piece>,
     /// The match begins where the text does. Else it begins with a plain text, which is searched for.
     start: Option<Box<Finder<'static>>>,
-    /// Only of ASCII texts it is known what matches.
-    is_for_ascii: bool,
     /// How many groups there are, and their names.
     names: Vec<Option<Box<str>>>,
 }
@@ -49,15 +47,19 @@ struct Run {
     least: usize,
     most: usize,
     is_greedy: bool,
+    /// Whether characters have to be counted: there are some of several bytes.
+    is_counted: bool,
     before: Before,
 }
 
-/// Which bytes are in a set of characters. Those of characters beyond ASCII are all in it, or none.
-#[derive(Clone, Debug)]
+/// Which bytes are in a set of characters, or may be.
+#[derive(Clone, Debug, PartialEq)]
 struct Set {
     has: Box<[bool; 256]>,
     /// The one byte that is not in it.
     all_but: Option<u8>,
+    /// The characters beyond ASCII, where it has some but not all of them.
+    beyond: Option<Box<[RangeInclusive<char>]>>,
 }
 
 /// What comes behind a run, which tells where it can end.
@@ -95,7 +97,7 @@ impl Pieces {
     /// The pieces of a pattern, if it is a sequence of such.
     pub(super) fn of(source: &str, ci: bool) -> Option<Pieces> {
         let hir = ParserBuilder::new().case_insensitive(ci).build().parse(source).ok()?;
-        let mut made = Pieces { pieces: Vec::new(), start: None, is_for_ascii: false, names: vec![None] };
+        let mut made = Pieces { pieces: Vec::new(), start: None, names: vec![None] };
         let mut parts = Vec::new();
         flatten(&hir, &mut parts);
         let at_start =
@@ -144,7 +146,7 @@ impl Pieces {
                 let set = match sub.kind() {
                     HirKind::Class(class) => set_of(class)?,
                     HirKind::Literal(literal) => match *literal.0 {
-                        [byte] => (Set::new(|other| other == byte), false),
+                        [byte] => Set::new(|other| other == byte),
                         _ => return None,
                     },
                     _ => return None,
@@ -156,10 +158,20 @@ impl Pieces {
         Some(())
     }
 
-    fn add_run(&mut self, (set, is_for_ascii): (Set, bool), least: u32, most: Option<u32>, is_greedy: bool) {
-        // Characters are counted, and those beyond ASCII have several bytes.
-        self.is_for_ascii |= is_for_ascii || least > 1 || most.is_some();
+    fn add_run(&mut self, set: Set, least: u32, most: Option<u32>, is_greedy: bool) {
+        // So many and so many more of the same characters, as in `\d\d`.
+        if let Some(Piece::Run(last)) = self.pieces.last_mut()
+            && last.least == last.most
+            && most == Some(least)
+            && last.set == set
+            && let Some(both) = last.least.checked_add(least as usize)
+        {
+            last.is_counted = set.has_beyond();
+            (last.least, last.most) = (both, both);
+            return;
+        }
         self.pieces.push(Piece::Run(Box::new(Run {
+            is_counted: set.has_beyond() && (least > 1 || most.is_some()),
             set,
             least: least as usize,
             most: most.map_or(usize::MAX, |most| most as usize),
@@ -211,11 +223,6 @@ impl Pieces {
         self.start.is_none()
     }
 
-    /// Whether texts of these bytes are told of.
-    pub(super) fn tells(&self, text: &str) -> bool {
-        !self.is_for_ascii || text.is_ascii()
-    }
-
     /// How many bytes may be looked at in a text, for all of its matches.
     pub(super) fn budget(text: &str) -> usize {
         LOOKS_MAX * text.len() + 64
@@ -264,10 +271,10 @@ impl Pieces {
                     rest.starts_with(wanted).then_some(at + wanted.len())
                 }
                 Piece::Run(run) => {
-                    let extent = run.extent(text.as_bytes(), at);
-                    *budget = budget.saturating_sub(extent);
-                    (extent >= run.least)
-                        .then(|| Choice { piece, least: at + run.least, most: at + extent })
+                    let (least, most) = run.extent(text, at);
+                    *budget = budget.saturating_sub(most);
+                    least
+                        .map(|least| Choice { piece, least: at + least, most: at + most })
                         .and_then(|choice| run.end(text, choice, &mut choices, &mut open))
                 }
             };
@@ -294,15 +301,33 @@ impl Pieces {
 }
 
 impl Run {
-    /// How many bytes from here on are of its characters.
-    fn extent(&self, text: &[u8], at: usize) -> usize {
+    /// How many bytes from here on are of its characters: of as few as there have to be, if there are, and of all that may be.
+    fn extent(&self, text: &str, at: usize) -> (Option<usize>, usize) {
         let rest = text.get(at..).unwrap_or_default();
-        let rest = rest.get(..self.most).unwrap_or(rest);
-        match self.set.all_but {
-            Some(byte) => memchr::memchr(byte, rest),
-            None => rest.iter().position(|byte| !self.set.has(*byte)),
+        if self.is_counted {
+            return self.counted(rest);
         }
-        .unwrap_or(rest.len())
+        let bytes = rest.as_bytes();
+        let bytes = bytes.get(..self.most).unwrap_or(bytes);
+        let most = match (&self.set.all_but, &self.set.beyond) {
+            (Some(byte), _) => memchr::memchr(*byte, bytes),
+            (None, None) => bytes.iter().position(|byte| !self.set.has(*byte)),
+            (None, Some(_)) => rest.find(|c| !self.set.has_char(c)),
+        }
+        .unwrap_or(bytes.len());
+        ((most >= self.least).then_some(self.least), most)
+    }
+
+    /// The same by characters.
+    fn counted(&self, rest: &str) -> (Option<usize>, usize) {
+        let (mut least, mut most, mut count) = ((self.least == 0).then_some(0), 0, 0);
+        for c in rest.chars().take_while(|c| self.set.has_char(*c)).take(self.most) {
+            (most, count) = (most + c.len_utf8(), count + 1);
+            if count == self.least {
+                least = Some(most);
+            }
+        }
+        (least, most)
     }
 
     /// The end to try first, of those from `least` to `most`. What is left to try comes on the stack.
@@ -353,7 +378,19 @@ impl Set {
         (0..=u8::MAX).zip(has.iter_mut()).for_each(|(byte, has)| *has = is_in(byte));
         let mut others = (0..=u8::MAX).zip(has.iter()).filter(|(_, has)| !**has).map(|(byte, _)| byte);
         let all_but = others.next().filter(|_| others.next().is_none());
-        Set { has, all_but }
+        Set { has, all_but, beyond: None }
+    }
+
+    /// Whether it has any characters beyond ASCII.
+    fn has_beyond(&self) -> bool {
+        self.has(u8::MAX)
+    }
+
+    fn has_char(&self, c: char) -> bool {
+        match (&self.beyond, c) {
+            (Some(beyond), c) if !c.is_ascii() => beyond.iter().any(|range| range.contains(&c)),
+            (_, c) => self.has(u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(u8::MAX)),
+        }
     }
 
     fn has(&self, byte: u8) -> bool {
@@ -365,18 +402,18 @@ impl Set {
     }
 }
 
-/// The characters of a class, and whether it has some but not all of those beyond ASCII.
-fn set_of(class: &Class) -> Option<(Set, bool)> {
+/// The characters of a class.
+fn set_of(class: &Class) -> Option<Set> {
     let Class::Unicode(class) = class else { return None };
     let is_in = |c: char| class.iter().any(|range| (range.start()..=range.end()).contains(&c));
-    let beyond = class.iter().filter(|range| range.end() > '\u{7F}');
-    let (mut has_some, mut has_all) = (false, false);
-    for range in beyond {
-        has_some = true;
-        has_all |= range.start() <= '\u{80}' && range.end() == char::MAX;
-    }
-    let set = Set::new(|byte| if byte.is_ascii() { is_in(char::from(byte)) } else { has_all });
-    Some((set, has_some && !has_all))
+    let beyond: Vec<RangeInclusive<char>> = class
+        .iter()
+        .filter(|range| !range.end().is_ascii())
+        .map(|range| range.start().max('\u{80}')..=range.end())
+        .collect();
+    let set = Set::new(|byte| if byte.is_ascii() { is_in(char::from(byte)) } else { !beyond.is_empty() });
+    let is_part = !beyond.is_empty() && beyond != ['\u{80}'..=char::MAX];
+    Some(Set { beyond: is_part.then(|| beyond.into()), ..set })
 }
 
 enum Part<'h> {
@@ -432,7 +469,7 @@ mod tests {
     }
 
     fn compare(source: &str, ci: bool, text: &str) -> Option<usize> {
-        let pieces = Pieces::of(source, ci).filter(|pieces| pieces.tells(text))?;
+        let pieces = Pieces::of(source, ci)?;
         let regex = RegexBuilder::new(source).case_insensitive(ci).build().unwrap();
         let told = by_pieces(&pieces, text)?;
         assert_eq!(told, by_automaton(&regex, text), "/{source}/ {ci} {text:?}");
@@ -454,6 +491,13 @@ mod tests {
             (r"^(.+)(.)$", "abc", 1),
             (r"^(.+?)(.*)", "äöü", 1),
             (r"^(x?)", "", 1),
+            // Digits are of many scripts, and characters beyond ASCII have several bytes.
+            (r"^.*\|34=(\d+)\|.*$", "8=FIX|58=tel. Änderung|34=17٣|10=0|", 1),
+            (r"^\d+(.*)$", "٣٤ä", 1),
+            (r"^.{3}(\w{2,3})", "äöüßıxy", 1),
+            (r"^(.)", "ä", 1),
+            (r"^.*52=\d+-\d\d:\d\d:\d\d\.(\d+)\|.*:\d\d$", "52=20251103-11:31:51.526|at 12:30", 1),
+            (r"^\w{3}", "äö", 0),
             (r"^", "a", 1),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");
@@ -466,10 +510,6 @@ mod tests {
             ["a|b", "(ab)+", r"\bx", "(?m)^a", "[a-z]+x", "^(a)?", "x(?-u:.)", "^(((((((((((a)))))))))))"]
         {
             assert!(Pieces::of(source, false).is_none(), "/{source}/");
-        }
-        // Digits are of many scripts, and characters beyond ASCII have several bytes.
-        for source in [r"^\d+", "^.{3}", "^(.)"] {
-            assert!(!Pieces::of(source, false).unwrap().tells("ä"), "/{source}/");
         }
     }
 
@@ -533,7 +573,7 @@ mod tests {
         fn pieces_tell_what_the_automaton_tells(
             pieces in prop::collection::vec(piece(), 1..7),
             (at_start, at_end, ci) in any::<(bool, bool, bool)>(),
-            texts in prop::collection::vec("[abAB1ä2\n\u{212A}k]{0,12}", 8),
+            texts in prop::collection::vec("[abAB1ä2\n\u{212A}k٣]{0,12}", 8),
         ) {
             let (start, end) = (if at_start { "^" } else { "" }, if at_end { "$" } else { "" });
             let source = format!("{start}{}{end}", pieces.concat());

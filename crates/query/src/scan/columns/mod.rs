@@ -15,6 +15,7 @@ mod computed;
 mod cut;
 mod documents;
 mod evaluate;
+mod event_ids;
 mod found;
 mod in_pieces;
 mod join;
@@ -476,6 +477,11 @@ fn values(
     }
     if output.form == Form::Nothing {
         return Ok(Some(Values::Nothing));
+    }
+    if let (Expr::BuiltIn(Computed::Id), Form::Values | Form::Keys) = (&output.expr, output.form)
+        && let Some(ids) = evaluator.event_ids(rows, made_bytes)
+    {
+        return Ok(Some(ids));
     }
     match evaluator.as_column(&output.expr) {
         Some(Some(column)) => {

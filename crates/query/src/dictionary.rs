@@ -57,6 +57,30 @@ pub(crate) fn has_needed_escapes_only(json: &[u8]) -> bool {
     true
 }
 
+/// How many bytes the escape takes that some text begins with; none for one of another character than a control character, which may be half of a surrogate pair.
+pub(crate) fn escape_bytes(text: &[u8]) -> Option<usize> {
+    match text {
+        [_, b'u', b'0', b'0', _, _, ..] => Some(r"\u0000".len()),
+        [_, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(r"\n".len()),
+        _ => None,
+    }
+}
+
+/// How many characters a string has by its stored bytes, without quotes; none where an escape does not tell. Takes linear time.
+pub(crate) fn characters(text: &[u8]) -> Option<usize> {
+    // Each begins with a byte that continues no other.
+    let mut characters = text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count();
+    let mut next = 0;
+    for at in memchr::memchr_iter(b'\\', text) {
+        if at >= next {
+            let bytes = escape_bytes(text.get(at..).unwrap_or_default())?;
+            characters = characters.saturating_sub(bytes - 1);
+            next = at + bytes;
+        }
+    }
+    Some(characters)
+}
+
 impl From<Texts<'_>> for Dictionary {
     fn from(texts: Texts<'_>) -> Dictionary {
         let (ends, bytes) = texts.into_parts();

@@ -1,7 +1,7 @@
 //! Values by dictionary.
 
 use crate::chunk::{DecimalValues, Decimals, StoredNumbers, value_of};
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, characters};
 use crate::elements::each_element;
 use crate::time::{parse_duration, parse_instant};
 use crate::value::{Value, WHOLE_POWERS};
@@ -121,16 +121,13 @@ fn length_of(json: &[u8]) -> Option<i64> {
 
 /// How many characters a string has; none if it is none.
 pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
-    match json.first() {
-        Some(b'"') if memchr::memchr(b'\\', json).is_none() => {
-            // Each character begins with a byte that continues no other.
-            Some(json.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as i64 - 2)
-        }
-        Some(b'"') => match value_of(json) {
-            Value::Text(text) => Some(text.characters() as i64),
-            _ => None,
-        },
-        Some(_) | None => None,
+    let [b'"', text @ .., b'"'] = json else { return None };
+    if let Some(characters) = characters(text) {
+        return Some(characters as i64);
+    }
+    match value_of(json) {
+        Value::Text(text) => Some(text.characters() as i64),
+        _ => None,
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Pattern {
     regex: Regex,
     /// The pattern is nothing but this text, which needs no escapes in JSON.
     literal: Option<Box<Finder<'static>>>,
+    /// The pattern is nothing but this text.
+    text: Option<Box<str>>,
     anchored: Option<AnchoredText>,
     /// Found when it is first asked for: many patterns never are.
     needed: OnceLock<Needed>,
@@ -70,11 +72,11 @@ pub(crate) enum Anchored<'p> {
 impl Pattern {
     /// Compiles `source` to match anywhere, or the whole text only. Refuses what takes more than `bytes_max` bytes when compiled.
     pub(crate) fn new(source: &str, ci: bool, whole: bool, bytes_max: usize) -> Result<Pattern, String> {
-        let text = if whole { format!(r"\A(?:{source})\z") } else { source.to_owned() };
+        let bounded = if whole { format!(r"\A(?:{source})\z") } else { source.to_owned() };
         // The source has to be a regular expression of its own: `a)(b` must not become one.
         let hir = regex_syntax::parse(source).map_err(|error| reason(&error))?;
         let build = |text: &str| RegexBuilder::new(text).case_insensitive(ci).size_limit(bytes_max).build();
-        let regex = match build(&text) {
+        let regex = match build(&bounded) {
             // It ends with a comment, which a line feed ends.
             Err(regex::Error::Syntax(_)) if whole => build(&format!("\\A(?:{source}\n)\\z")),
             built => built,
@@ -83,11 +85,14 @@ impl Pattern {
             regex::Error::CompiledTooBig(limit) => format!("it takes more than {limit} bytes when compiled"),
             other => other.to_string(),
         })?;
-        let literal = if ci || whole { None } else { literal(&hir) };
+        let text = if ci || whole { None } else { text_of(&hir) };
+        let plain = text.filter(|text| is_plain(text));
+        let literal = plain.map(|text| Box::new(Finder::new(text).into_owned()));
+        let text = text.map(Into::into);
         let anchored = if ci || whole { None } else { anchored(&hir) };
         let source = source.to_owned();
         let pieces = if whole { OnceLock::from(None) } else { OnceLock::new() };
-        Ok(Pattern { source, ci, regex, literal, anchored, needed: OnceLock::new(), pieces })
+        Ok(Pattern { source, ci, regex, literal, text, anchored, needed: OnceLock::new(), pieces })
     }
 
     /// The pattern as a literal of the language.
@@ -107,6 +112,11 @@ impl Pattern {
     /// The pattern's plain text, if it is nothing else: strings that match have it in their stored bytes.
     pub(crate) fn literal_bytes(&self) -> Option<&[u8]> {
         self.literal.as_ref().map(|finder| finder.needle())
+    }
+
+    /// The pattern's text, if it is nothing else, whether strings spell it with escapes or without.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// The pattern's plain text and its place, if it is nothing else.
@@ -314,7 +324,7 @@ impl Replacement {
     }
 
     /// What it is, if it has no groups.
-    fn plain(&self) -> Option<&[u8]> {
+    pub(crate) fn plain(&self) -> Option<&[u8]> {
         match self.parts.as_slice() {
             [] => Some(b""),
             [Part::Text(text)] => Some(text.as_bytes()),
@@ -347,14 +357,10 @@ fn reason(error: &regex_syntax::Error) -> String {
     }
 }
 
-fn literal(hir: &Hir) -> Option<Box<Finder<'static>>> {
-    match hir.kind() {
-        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
-            .ok()
-            .filter(|text| is_plain(text))
-            .map(|text| Box::new(Finder::new(text).into_owned())),
-        _ => None,
-    }
+/// The text that a pattern is, if it is one.
+fn text_of(hir: &Hir) -> Option<&str> {
+    let HirKind::Literal(literal) = hir.kind() else { return None };
+    std::str::from_utf8(&literal.0).ok()
 }
 
 /// A plain text between the start and the end of all text, or one of them.

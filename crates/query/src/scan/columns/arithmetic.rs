@@ -26,6 +26,17 @@ impl TextNumbers {
     }
 }
 
+/// Whether both are how long texts are, and one text is made.
+fn are_lengths(left: &Expr, right: &Expr) -> bool {
+    fn of(expr: &Expr) -> Option<&Expr> {
+        match expr {
+            Expr::Call { function, arguments, .. } if function.name == "Length" => arguments.first(),
+            _ => None,
+        }
+    }
+    of(left).is_some() && matches!(of(right), Some(Expr::ReplaceMatch { .. } | Expr::Call { .. }))
+}
+
 impl Evaluator<'_> {
     /// What an expression comes to that reckons with columns of numbers, instants and constants, for all rows of the block; none where it does
     /// something else, or a result has more digits than a mantissa.
@@ -39,7 +50,11 @@ impl Evaluator<'_> {
                 let zero = Reckoned::Constant { value: 0, scale: 0 };
                 calculate(Arithmetic::Subtract, &zero, &self.operand(of)?)
             }
-            Expr::Arithmetic(op, left, right) => calculate(*op, &self.operand(left)?, &self.operand(right)?),
+            Expr::Arithmetic(op, left, right) => {
+                // How often a text stands in another one takes no lengths.
+                let of_texts = if are_lengths(left, right) { self.mapped_numbers(expr) } else { None };
+                of_texts.or_else(|| calculate(*op, &self.operand(left)?, &self.operand(right)?))
+            }
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
             Expr::BuiltIn(Computed::Start { start }) => self.read_instants(self.column(*start)?),
             Expr::BuiltIn(Computed::Elapsed { start }) => {

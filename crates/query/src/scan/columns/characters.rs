@@ -1,9 +1,9 @@
 //! Stored strings by their characters, without their quotes: an escape is one character, and so are several bytes beyond ASCII.
 //!
-//! Texts that are looked for have no escapes; characters beyond ASCII are never found within an escape. What is made of a string is spelled as strings
+//! Texts that are looked for have no escapes, but where they are replaced; characters beyond ASCII are never found within an escape. What is made of a string is spelled as strings
 //! are, since all of its escapes are needed ones.
 
-use crate::dictionary::is_plain;
+use crate::dictionary::{characters, is_plain};
 use crate::value::{lower, upper};
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -55,13 +55,9 @@ pub(super) fn end_in_escape(bytes: &[u8]) -> bool {
         })
 }
 
-/// How many bytes the escape takes that some text begins with. One of any but a control character may be half of a surrogate pair.
+/// How many bytes the escape takes that some text begins with.
 fn escape_bytes(text: &[u8]) -> Result<usize, Untold> {
-    match text {
-        [_, b'u', b'0', b'0', _, _, ..] => Ok(r"\u0000".len()),
-        [_, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Ok(r"\n".len()),
-        _ => Err(Untold),
-    }
+    crate::dictionary::escape_bytes(text).ok_or(Untold)
 }
 
 /// How many characters a text has. Takes linear time.
@@ -69,17 +65,7 @@ pub(super) fn count(text: &[u8], spelling: Spelling) -> Result<usize, Untold> {
     if spelling == Spelling::Plain {
         return Ok(text.len());
     }
-    // Each begins with a byte that continues no other.
-    let mut characters = text.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count();
-    let mut next = 0;
-    for at in memchr_iter(b'\\', text) {
-        if at >= next {
-            let bytes = escape_bytes(text.get(at..).unwrap_or_default())?;
-            characters = characters.saturating_sub(bytes - 1);
-            next = at + bytes;
-        }
-    }
-    Ok(characters)
+    characters(text).ok_or(Untold)
 }
 
 /// Where a character stands by its number; none beyond the end, which has a place of its own. Takes time linear in that number.
@@ -102,9 +88,14 @@ pub(super) fn place(text: &[u8], number: usize, spelling: Spelling) -> Result<Op
     Ok(Some(at))
 }
 
+/// Whether a text that is looked for may be found where only an escape stands: what begins with another byte is not.
+fn may_look_so(needle: &[u8]) -> bool {
+    needle.first().is_none_or(|byte| byte.is_ascii_hexdigit() || br#"\"/bfnrtu"#.contains(byte))
+}
+
 /// Where a text is found first, beside what only looks so within escapes. Takes linear time.
 pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>, spelling: Spelling) -> Option<usize> {
-    if spelling == Spelling::Plain {
+    if spelling == Spelling::Plain || !may_look_so(finder.needle()) {
         return finder.find(text);
     }
     let mut from = 0;
@@ -119,7 +110,7 @@ pub(super) fn find(text: &[u8], finder: &memmem::Finder<'_>, spelling: Spelling)
 
 /// The same of where it is found last.
 pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>, spelling: Spelling) -> Option<usize> {
-    if spelling == Spelling::Plain {
+    if spelling == Spelling::Plain || !may_look_so(finder.needle()) {
         return finder.rfind(text);
     }
     let mut end = text.len();
@@ -132,6 +123,33 @@ pub(super) fn find_last(text: &[u8], finder: &memmem::FinderRev<'_>, spelling: S
     }
 }
 
+/// How often a text stands in another one, where each begins behind the one before. Takes linear time.
+pub(super) fn occurrences(
+    text: &[u8],
+    finder: &memmem::Finder<'_>,
+    spelling: Spelling,
+) -> Result<usize, Untold> {
+    if may_be_spelled_otherwise(text, finder) {
+        return Err(Untold);
+    }
+    if let [byte] = finder.needle()
+        && (spelling == Spelling::Plain || !may_look_so(finder.needle()))
+    {
+        return Ok(memchr_iter(*byte, text).count());
+    }
+    let (mut rest, mut times) = (text, 0);
+    while let Some(at) = find(rest, finder, spelling) {
+        rest = rest.get(at + finder.needle().len()..).unwrap_or_default();
+        times += 1;
+    }
+    Ok(times)
+}
+
+/// Whether what is looked for may stand in a text as an escape by its number.
+fn may_be_spelled_otherwise(text: &[u8], finder: &memmem::Finder<'_>) -> bool {
+    finder.needle().contains(&b'\\') && memmem::find(text, br"\u00").is_some()
+}
+
 /// Appends a text with another one wherever one stands, as long as it has no more bytes than so many.
 pub(super) fn replace(
     text: &[u8],
@@ -141,7 +159,7 @@ pub(super) fn replace(
     spelling: Spelling,
     out: &mut Vec<u8>,
 ) -> Result<(), Untold> {
-    if !has_needed_escapes_only(text, spelling) {
+    if !has_needed_escapes_only(text, spelling) || may_be_spelled_otherwise(text, finder) {
         return Err(Untold);
     }
     let begin = out.len();
@@ -249,6 +267,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn parts_with_escapes_are_replaced_as_in_the_text_that_is_read(
+            text in "[nu0a\n\r\\\\\"\u{1}ä]{0,14}", part in "[nu0\n\\\\\"]{1,2}", with in "[x\"\n]{0,2}",
+        ) {
+            let [stored, wanted, put] = [&text, &part, &with].map(|text| spelled(text));
+            let mut out = Vec::new();
+            let told = replace(&stored, &memmem::Finder::new(&wanted), &put, 1000, Spelling::Any, &mut out);
+            match told {
+                Ok(()) => {
+                    prop_assert_eq!(out, spelled(&text.replace(&part, &with)));
+                    let times = occurrences(&stored, &memmem::Finder::new(&wanted), Spelling::Any);
+                    prop_assert_eq!(times, Ok(text.matches(&part).count()));
+                }
+                Err(Untold) => {
+                    let has_escapes = part.contains(['\n', '\\', '"']);
+                    let is_numbered = text.contains('\u{1}');
+                    prop_assert!(is_numbered && has_escapes);
+                }
+            }
+        }
+
         #[test]
         fn characters_are_counted_and_found_as_in_the_text_that_is_read(
             text in "[nub0ſK\n\r\\\\\"\u{1}\u{1f}ä😀]{0,12}", part in "[nub01]{1,2}", with in "[x]{0,2}", number in 0usize..14,

@@ -113,6 +113,12 @@ pub(super) const TEXT_BYTES_MAX: usize = 1 << 16;
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
 pub(super) type Told<T> = Result<Option<T>, Untold>;
 
+/// A constant as strings spell it, without quotes, escapes among them; none where that is not ASCII.
+fn spelled_in_ascii(text: &str) -> Option<Vec<u8>> {
+    let spelled = spelled(text)?;
+    unquoted(&spelled).filter(|text| text.is_ascii()).map(<[u8]>::to_vec)
+}
+
 /// A constant as strings spell it, without quotes; none where that is not ASCII without escapes.
 fn plain(text: &str) -> Option<Vec<u8>> {
     let spelled = spelled(text)?;
@@ -137,11 +143,7 @@ impl<'e> TextOf<'e> {
             Expr::Call { function, arguments, ci: false } => match (function.name, arguments.as_slice()) {
                 (name, [of]) => Some(TextOf::Cased(Case::of(name)?, text(of)?)),
                 ("Replace", [of, Expr::Constant(Value::Text(part)), Expr::Constant(Value::Text(with))]) => {
-                    let [part, with] = [plain(&part.text())?, plain(&with.text())?];
-                    // An empty part is nowhere.
-                    let part = Some(part).filter(|part| !part.is_empty())?;
-                    let finder = Box::new(memmem::Finder::new(&part).into_owned());
-                    Some(TextOf::Replaced { of: text(of)?, finder, with })
+                    TextOf::replaced(text(of)?, &part.text(), &with.text())
                 }
                 ("Substring", [of, start, rest @ ..]) => {
                     let length = match rest {
@@ -154,8 +156,37 @@ impl<'e> TextOf<'e> {
                 }
                 _ => None,
             },
+            Expr::ReplaceMatch { left, pattern, replacement } => TextOf::replaced(
+                text(left)?,
+                pattern.text()?,
+                std::str::from_utf8(replacement.plain()?).ok()?,
+            ),
             _ => None,
         }
+    }
+
+    /// A text with another one wherever one stands, if that is ASCII.
+    fn replaced(of: Box<TextOf<'e>>, part: &str, with: &str) -> Option<TextOf<'e>> {
+        // An empty part is nowhere.
+        let part = Some(spelled_in_ascii(part)?).filter(|part| !part.is_empty())?;
+        let finder = Box::new(memmem::Finder::new(&part).into_owned());
+        Some(TextOf::Replaced { of, finder, with: spelled_in_ascii(with)? })
+    }
+
+    /// By how many characters it is longer than the stored text, of one in which another text is put wherever one stands; none of others.
+    fn longer_by(&self, stored: &[u8], spelling: Spelling) -> Told<i64> {
+        let TextOf::Replaced { of, finder, with } = self else { return Ok(None) };
+        if !of.is_stored() {
+            return Ok(None);
+        }
+        let times = characters::occurrences(stored, finder, spelling)?;
+        let [added, gone] =
+            [with.as_slice(), finder.needle()].map(|text| characters::count(text, Spelling::Any));
+        // So long a text may be too long a value.
+        if stored.len().saturating_add(times.saturating_mul(with.len())) > TEXT_BYTES_MAX {
+            return Err(Untold);
+        }
+        Ok(Some(times as i64 * (added? as i64 - gone? as i64)))
     }
 
     /// Whether nothing comes of nothing.
@@ -375,10 +406,21 @@ impl<'e> NumberOf<'e> {
                 None => Ok(None),
                 Some(text) => place(&text, characters::find_last(&text, finder, spelling)),
             },
-            NumberOf::Length(text) => match text.tell(stored, spelling)? {
-                None => Ok(None),
-                Some(text) => Ok(Some(characters::count(&text, spelling)? as i64)),
+            NumberOf::Length(text) => match text.longer_by(stored, spelling)? {
+                Some(longer) => Ok(Some(characters::count(stored, spelling)? as i64 + longer)),
+                None => Ok(match text.tell(stored, spelling)? {
+                    None => None,
+                    Some(text) => Some(characters::count(&text, spelling)? as i64),
+                }),
             },
+            // How often a text stands in another one is asked so.
+            NumberOf::Difference(of)
+                if let (NumberOf::Length(text), NumberOf::Length(other)) = &**of
+                    && text.is_stored()
+                    && let Some(longer) = other.longer_by(stored, spelling)? =>
+            {
+                Ok(Some(-longer))
+            }
             NumberOf::Sum(of) => both(of, i64::checked_add),
             NumberOf::Difference(of) => both(of, i64::checked_sub),
             NumberOf::Chosen(choice) => choice.chosen(stored, spelling).tell(stored, spelling),

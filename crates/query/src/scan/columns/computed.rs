@@ -111,8 +111,8 @@ impl Evaluator<'_> {
     ) -> Option<Arc<Mantissas>> {
         let (slot, coded) = self.entries(expr)?;
         let entries = coded.dictionary.len();
-        // How long texts are is kept.
-        if entries > rows.len() || self.numbers(expr).is_some() || !self.is_mapped(expr) {
+        // One entry may be that of rows that have none. How long texts are is kept.
+        if entries > rows.len() + 1 || self.numbers(expr).is_some() || !self.is_mapped(expr) {
             return None;
         }
         let reckoned = reckon(&self.of_entries(slot, coded)?)?;

@@ -308,6 +308,14 @@ const HABITS: &[(&str, &str)] = &[
         r"Path = 'C:\\Windows\\cmd.exe'",
         r"`Path = 'C:\\Windows\\cmd.exe'` looks for two backslashes, as they are not doubled in quotes; write 'C:\Windows\cmd.exe'",
     ),
+    (
+        r"Path like '%\n%'",
+        r"`Path like '%\n%'` looks for a backslash and a letter, as there are no escapes in quotes; write `/\n/`, as in `IsMatch(Path, /\n/)`",
+    ),
+    (
+        r"Contains(Path, '\t')",
+        r"`Contains(Path, '\t')` looks for a backslash and a letter, as there are no escapes in quotes; write `/\t/`, as in `IsMatch(Path, /\t/)`",
+    ),
     // The warning had a parenthesis too many.
     (
         "Elapsed > 5 and ( not Path = '/' ci )",

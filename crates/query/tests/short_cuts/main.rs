@@ -5,6 +5,7 @@ mod arrays;
 mod beginnings;
 mod choices;
 mod computed;
+mod cut_out;
 mod digits;
 mod directed;
 mod few_rows;

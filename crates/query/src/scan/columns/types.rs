@@ -2,6 +2,7 @@
 
 use super::computed::Texts;
 use super::evaluate::{Evaluator, Mask};
+use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
@@ -32,6 +33,23 @@ impl Evaluator<'_> {
         let mut names = Texts::default();
         kinds.iter().for_each(|kind| names.add(&Value::from(kind.name())));
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), names.into_dictionary()?))))
+    }
+
+    /// Whether the type of what a path has is of a name, or another one; none of another comparison.
+    pub(super) fn test_type(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
+        let (Expr::Call { function, arguments, .. }, Expr::Constant(Value::Text(name))) = (left, right)
+        else {
+            return None;
+        };
+        let (true, [of]) = (function.name == "TypeOf", arguments.as_slice()) else { return None };
+        let negated = match op {
+            Comparison::Equal => false,
+            Comparison::NotEqual => true,
+            _ => return None,
+        };
+        let name = name.text();
+        let column = self.as_column(of)?.map(|column| &**column);
+        Some(self.by_type(column, |kind| (kind.name() == name) != negated))
     }
 
     /// The rows that have no value or null, or those that have one.

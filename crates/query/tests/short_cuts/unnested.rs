@@ -154,3 +154,61 @@ fn arrays_that_are_too_long_fail_as_those_of_events_do() {
         agree(&memory, &text);
     }
 }
+
+/// Objects whose members are numbers of several scales, or other values, in any order; in one block one has a key twice.
+fn objects() -> Memory {
+    let event = |n: u64| {
+        let [a, b, c] = [
+            format!(r#""a":{}.{}0"#, n % 50, n % 7),
+            format!(r#""b":{n}"#),
+            format!(r#""c":-0.{:03}"#, n % 999),
+        ];
+        let scores = match n % 6 {
+            0 => format!("{{{a},{b}}}"),
+            1 => format!("{{{c},{a},{b}}}"),
+            2 => "{}".to_owned(),
+            3 => format!("{{{b}}}"),
+            4 => "7".to_owned(),
+            _ if n == 2_999 => format!("{{{a},{a},{b}}}"),
+            _ => format!("{{{b},{c}}}"),
+        };
+        let mixed = match n % 5 {
+            0 => format!(r#"{{"x":{n},"y":"t{}","z":[1,{n}]}}"#, n % 40),
+            1 => r#"{"y":null,"x":{"w":1}}"#.to_owned(),
+            2 => format!(r#"{{"z":true,"x":"{n}","ü":1e2}}"#),
+            3 => format!(r#"{{"key{}":{n}}}"#, n % 90),
+            _ => "[1,2]".to_owned(),
+        };
+        let document = format!(r#"{{"n":{n},"s":{scores},"of":{{"m":{mixed}}}}}"#);
+        Event { instant: n * 10_000_000, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3_000).map(event).collect();
+    Memory::blocks(&[&[&events[..1_000]], &[&events[1_000..2_000]], &[&events[2_000..]]])
+}
+
+#[test]
+fn values_of_objects_are_those_of_events() {
+    let memory = objects();
+    for rows in [
+        "",
+        " where n % 40 = 7",
+        " where n % 3 = 1",
+        " where n > 2990",
+        " where v > 3",
+        " where TypeOf(v) = 'string'",
+    ] {
+        for of in ["s", "of.m", "of", "no"] {
+            for query in [
+                "select sum(v), count(*), max(v), min(v), count(v) from stream lateral unnest(Values({of})) as v{rows}",
+                "select count(*) as c from stream lateral unnest(Values({of})) as v{rows} group by v order by c desc, v limit 40",
+                "select n, v from stream lateral unnest(Values({of})) as v{rows} limit 300",
+                "select v, n from stream lateral unnest(Values({of})) as v{rows} order by v desc limit 30",
+                "select sum(v) as t from stream lateral unnest(Values({of})) as v{rows} group by @Id order by t desc, @Id limit 20",
+                "select count(*), sum(n) from stream lateral unnest(Values({of})) as v lateral unnest(Keys({of})) as k{rows} group by k",
+                "select count(*), sum(n) from stream lateral unnest(Values({of})) as v lateral unnest(v) as e{rows}",
+            ] {
+                agree(&memory, &query.replace("{rows}", rows).replace("{of}", of));
+            }
+        }
+    }
+}

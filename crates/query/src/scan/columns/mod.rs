@@ -47,6 +47,7 @@ mod to_number;
 mod two_texts;
 mod types;
 mod unnest;
+mod values;
 mod whole;
 mod wide;
 
@@ -228,7 +229,9 @@ fn unnested(
     // Of rows that become elements it is not known yet which are wanted: what is asked of them is taken from their events.
     let few = stay.as_ref().map(|stay| rows_of(stay, 0)).filter(|rows| evaluator.are_few(rows.len()));
     let exprs = plan.filter.iter().chain(plan.outputs.iter().map(|output| &output.expr));
-    for expr in plan.collection().into_iter().chain(&plan.within).chain(exprs) {
+    // What has columns of its own for its members is not put together.
+    let collection = plan.collection().filter(|collection| !evaluator.tells_values(collection));
+    for expr in collection.into_iter().chain(&plan.within).chain(exprs) {
         evaluator.check()?;
         let rows = few.as_deref().filter(|_| !evaluator.has(expr));
         match evaluator.load_for(expr, rows) {

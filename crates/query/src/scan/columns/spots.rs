@@ -178,7 +178,7 @@ impl Evaluator<'_> {
     }
 
     /// The path of the objects that an expression comes down to in this block, where it comes down to nothing else, and the keys of their members.
-    fn object(&self, expr: &Expr) -> Option<(Path, Vec<Box<str>>)> {
+    pub(super) fn object(&self, expr: &Expr) -> Option<(Path, Vec<Box<str>>)> {
         let block = self.block.stored()?;
         let readings = match expr {
             Expr::Path(readings) => readings.as_slice(),

@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
-const ELEMENTS_MAX: usize = 1 << 17;
-const BYTES_MAX: usize = 8 << 20;
+pub(super) const ELEMENTS_MAX: usize = 1 << 17;
+pub(super) const BYTES_MAX: usize = 8 << 20;
 /// Columns of events, and of elements, repeated for each element may have so many cells together, of up to twelve bytes each.
 pub(super) const REPEATED_CELLS_MAX: usize = 8 << 20;
 /// The same where the values of their events, repeated for each element, come to more bytes.
@@ -60,14 +60,20 @@ impl Evaluator<'_> {
     /// Gives each element of a collection, in some rows, a row of its own: whether columns can tell that. The elements are the values of a slot, the
     /// `nth` of those behind the slots of all paths.
     fn unnest(&mut self, collection: &Expr, nth: usize, rows: &[u32]) -> Result<bool, ExecError> {
-        let Some(collection) = self.arrays_of(collection, rows)? else { return Ok(false) };
-        let Some((origins, elements)) = self.elements(&collection, rows)? else { return Ok(false) };
+        let found = match self.tells_values(collection) {
+            true => self.values_of(collection, rows)?,
+            false => match self.arrays_of(collection, rows)? {
+                Some(arrays) => self.elements(&arrays, rows)?,
+                None => None,
+            },
+        };
+        let Some((origins, elements)) = found else { return Ok(false) };
         if self.is_too_much_repeated(&origins) {
             return Ok(false);
         }
         self.repeat(&origins);
         if let Some(place) = self.columns.get_mut(self.paths.len() + nth) {
-            *place = Some(Arc::new(PathColumn::Coded(elements)));
+            *place = Some(Arc::new(elements));
         }
         let event = |row: &u32| self.origin(*row as usize) as u32;
         self.origins = Some(origins.iter().map(event).collect());
@@ -138,9 +144,11 @@ impl Evaluator<'_> {
         &self,
         collection: &PathColumn,
         rows: &[u32],
-    ) -> Result<Option<(Vec<u32>, Coded)>, ExecError> {
+    ) -> Result<Option<(Vec<u32>, PathColumn)>, ExecError> {
         let none = || Coded::new(None, Arc::new(Dictionary::new(Vec::new(), Vec::new())));
-        let Some(coded) = collection.coded() else { return Ok(Some((Vec::new(), none()))) };
+        let Some(coded) = collection.coded() else {
+            return Ok(Some((Vec::new(), PathColumn::Coded(none()))));
+        };
         let (mut origins, mut places) = (Vec::new(), Vec::new());
         let mut elements = Elements::default();
         // Of each entry the places of its elements, once they are known.
@@ -168,12 +176,12 @@ impl Evaluator<'_> {
             }
         }
         let elements = Coded::of_texts(Dictionary::new(elements.bytes, elements.ends));
-        Ok(Some((origins, elements.gathered(&places))))
+        Ok(Some((origins, PathColumn::Coded(elements.gathered(&places)))))
     }
 }
 
 /// After so many rows it is asked whether to go on.
-const CHECKED_ROWS: usize = 1024;
+pub(super) const CHECKED_ROWS: usize = 1024;
 
 impl PathColumn {
     /// The values of some rows of a block, which come in its order, some more than once.

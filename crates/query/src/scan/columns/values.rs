@@ -1,0 +1,178 @@
+//! The values of objects as rows of their own, from the columns of their members: no object is put together.
+
+use super::computed::Texts;
+use super::evaluate::Evaluator;
+use super::texts::unquoted;
+use super::unnest::{BYTES_MAX, CHECKED_ROWS, ELEMENTS_MAX};
+use crate::chunk::Mantissas;
+use crate::column_block::{Coded, Path, PathColumn};
+use crate::dictionary::Dictionary;
+use crate::elements::each_element;
+use crate::error::ExecError;
+use crate::expr::Expr;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tamias_shred::{Digits, Numbers};
+
+/// HEURISTIC: of objects with more keys in a block, as those have whose keys are data, each member's column would have few values.
+const MEMBERS_MAX: usize = 64;
+
+impl Evaluator<'_> {
+    /// Whether an expression asks for the values of objects, and for nothing else, which the columns of their members tell.
+    pub(super) fn tells_values(&self, collection: &Expr) -> bool {
+        self.objects_of(collection).is_some()
+    }
+
+    /// The path of these objects, their keys, and the column of which keys each has.
+    fn objects_of(&self, collection: &Expr) -> Option<(Path, Vec<Box<str>>, Arc<PathColumn>)> {
+        let Expr::Call { function, arguments, ci: false } = collection else { return None };
+        let ("Values", [of], None) = (function.name, arguments.as_slice(), &self.origins) else {
+            return None;
+        };
+        let (path, keys) = self.object(of)?;
+        // Others are spelled as functions spell them.
+        if keys.len() > MEMBERS_MAX || keys.iter().any(|key| key.contains('\\')) {
+            return None;
+        }
+        // Where something cannot be read, that is found again with the documents.
+        let lists = self.block.stored()?.object_keys(&path).ok()??;
+        Some((path, keys, lists))
+    }
+
+    /// The values of objects in some rows, in ascending order, and the row of each; none where they are many, or cannot be told.
+    pub(super) fn values_of(
+        &self,
+        collection: &Expr,
+        rows: &[u32],
+    ) -> Result<Option<(Vec<u32>, PathColumn)>, ExecError> {
+        let Some((path, keys, lists)) = self.objects_of(collection) else { return Ok(None) };
+        let (Some(coded), Some(block)) = (lists.coded(), self.block.stored()) else { return Ok(None) };
+        let column = |key: &Box<str>| {
+            let path: Path = path.iter().chain([key]).cloned().collect();
+            block.at(&path).ok().filter(|column| !matches!(**column, PathColumn::Unknown))
+        };
+        let columns = keys.iter().map(column).collect::<Option<Vec<_>>>();
+        let (Some(columns), Some(of_list)) = (columns, members_of_lists(&keys, &coded.dictionary)) else {
+            return Ok(None);
+        };
+        let list = |row: u32| of_list.get(coded.code(row as usize) as usize).map_or(&[][..], Vec::as_slice);
+        let count: usize = rows.iter().map(|row| list(*row).len()).sum();
+        if count > ELEMENTS_MAX {
+            return Ok(None);
+        }
+        let mut origins = Vec::with_capacity(count);
+        let mut gathered = Gathered::of(&columns, count);
+        let mut texts = Texts::default();
+        for (nth, row) in rows.iter().enumerate() {
+            for member in list(*row) {
+                origins.push(*row);
+                let Some(gathered) = &mut gathered else {
+                    let json = columns.get(*member).map_or(&[][..], |column| column.json(*row as usize));
+                    texts.add_written(|bytes| bytes.extend_from_slice(json));
+                    continue;
+                };
+                if gathered.add(*member, *row).is_none() {
+                    return Ok(None);
+                }
+            }
+            if nth.is_multiple_of(CHECKED_ROWS) {
+                self.check()?;
+            }
+        }
+        let column = match gathered {
+            Some(gathered) => PathColumn::of_numbers(gathered.numbers(), count),
+            None => match texts.into_dictionary().and_then(Arc::into_inner) {
+                Some(texts) if texts.text_bytes() <= BYTES_MAX => PathColumn::Coded(Coded::of_texts(texts)),
+                _ => return Ok(None),
+            },
+        };
+        Ok(Some((origins, column)))
+    }
+}
+
+/// For each list of keys the numbers of these, in the order of the list.
+fn members_of_lists(keys: &[Box<str>], lists: &Dictionary) -> Option<Vec<Vec<usize>>> {
+    let numbers: HashMap<&[u8], usize> = keys.iter().map(|key| key.as_bytes()).zip(0..).collect();
+    let members = |list: u32| {
+        let (mut members, mut are_known) = (Vec::new(), true);
+        each_element(lists.get(list), |key| {
+            let number = unquoted(key).and_then(|key| numbers.get(key));
+            are_known &= number.is_some();
+            members.extend(number);
+        });
+        are_known.then_some(members)
+    };
+    (0..lists.len() as u32).map(members).collect()
+}
+
+/// Numbers of several columns, one after another.
+struct Gathered<'c> {
+    columns: Vec<Cursor<'c>>,
+    scale: u8,
+    values: Vec<i64>,
+    digits: Vec<u8>,
+}
+
+/// A column of numbers, and how far it was read.
+struct Cursor<'c> {
+    numbers: &'c Numbers,
+    next: usize,
+    /// What its mantissas are multiplied by.
+    power: i64,
+}
+
+impl<'c> Gathered<'c> {
+    /// Nothing yet, of so many numbers; none where a column has something else, or mantissas of one scale may have no room.
+    fn of(columns: &'c [Arc<PathColumn>], count: usize) -> Option<Gathered<'c>> {
+        let numbers = |column: &'c Arc<PathColumn>| match &**column {
+            PathColumn::Numbers(column) => Some(&*column.numbers),
+            _ => None,
+        };
+        let all = columns.iter().map(numbers).collect::<Option<Vec<&Mantissas>>>()?;
+        let scale = all.iter().map(|numbers| numbers.scale).max()?;
+        let cursor = |numbers: &'c Mantissas| {
+            let power = 10i64.checked_pow((scale - numbers.scale).into())?;
+            Some(Cursor { numbers, next: 0, power })
+        };
+        let columns = all.into_iter().map(cursor).collect::<Option<_>>()?;
+        Some(Gathered {
+            columns,
+            scale,
+            values: Vec::with_capacity(count),
+            digits: Vec::with_capacity(count),
+        })
+    }
+
+    /// Adds the number of a member in a row that has one. Rows come in ascending order.
+    fn add(&mut self, member: usize, row: u32) -> Option<()> {
+        let Cursor { numbers, next, power } = self.columns.get_mut(member)?;
+        let place = match &numbers.rows {
+            None => row as usize,
+            Some(rows) => {
+                while *rows.get(*next)? < row {
+                    *next += 1;
+                }
+                *next
+            }
+        };
+        let mantissa = *numbers.values.get(place)?;
+        self.values.push(mantissa.checked_mul(*power)?);
+        self.digits.push(match &numbers.spelled {
+            Digits::InFull => numbers.scale,
+            Digits::Each(digits) => *digits.get(place)?,
+            Digits::Shortest => {
+                let (mut rest, mut digits) = (mantissa, numbers.scale);
+                while digits > 0 && rest % 10 == 0 {
+                    (rest, digits) = (rest / 10, digits - 1);
+                }
+                digits
+            }
+        });
+        Some(())
+    }
+
+    fn numbers(self) -> Numbers {
+        let spelled = Digits::of(self.digits, self.scale);
+        Numbers { rows: None, values: self.values, scale: self.scale, spelled }
+    }
+}

@@ -332,6 +332,14 @@ impl Replacement {
         }
     }
 
+    /// The texts between the groups.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Group(_) => None,
+        })
+    }
+
     /// Writes it, with what the groups are. One that is not there is empty.
     fn write<'t>(&self, out: &mut Vec<u8>, of_group: impl Fn(&Group) -> Option<&'t [u8]>) {
         for part in &self.parts {

@@ -18,7 +18,9 @@ impl TextOf<'_> {
         match self {
             TextOf::Stored => false,
             TextOf::Constant(_) => true,
-            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.is_told_by(beginning),
+            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } | TextOf::Matched { of, .. } => {
+                of.is_told_by(beginning)
+            }
             TextOf::Part { of, start, length } => {
                 let length = length.as_ref().and_then(|length| length.told_by(beginning));
                 let (Some(start), Some(length), Some(known)) =
@@ -48,7 +50,9 @@ impl TextOf<'_> {
                 let first = known.next()??;
                 known.all(|known| known.is_some()).then_some(first)
             }
-            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.known_of(beginning).map(|_| &[][..]),
+            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } | TextOf::Matched { of, .. } => {
+                of.known_of(beginning).map(|_| &[][..])
+            }
             TextOf::Part { .. } | TextOf::Chosen(_) => None,
         }
     }

@@ -24,6 +24,12 @@ const EVALUATED_SHARE: usize = 32;
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;
 
+/// Whether an expression replaces what a pattern matches.
+fn matches_patterns(expr: &Expr) -> bool {
+    matches!(expr, Expr::ReplaceMatch { pattern, .. } if pattern.text().is_none())
+        || expr.children().into_iter().any(matches_patterns)
+}
+
 impl<'b> Evaluator<'b> {
     /// Whether the values of an expression had better be told for all rows, if they are asked for of so many: few are evaluated one by one.
     pub(super) fn is_worthwhile(&self, expr: &Expr, rows: usize) -> bool {
@@ -34,12 +40,16 @@ impl<'b> Evaluator<'b> {
         }
         // How long texts are that come in pieces, and what their beginnings tell, is told without putting them together; and to reckon with all numbers takes less than
         // to evaluate some.
-        if self.is_mapped(expr) || are_many && (self.numbers(expr).is_some() || self.is_reckoned(expr)) {
+        let matches = matches_patterns(expr);
+        let is_quick = self.is_mapped(expr) && !matches;
+        if is_quick || are_many && (self.numbers(expr).is_some() || self.is_reckoned(expr)) {
             return are_many;
         }
         match self.entries(expr) {
             // One entry may be that of rows that have none.
             Some((_, coded)) => coded.dictionary.len() <= rows + 1,
+            // To look for a pattern takes as long as to evaluate what else there is.
+            None if matches => rows >= self.rows() / 2,
             None => are_many,
         }
     }

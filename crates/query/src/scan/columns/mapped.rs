@@ -10,8 +10,8 @@ use super::reckoned::Reckoned;
 use super::texts::{spelled, unquoted};
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
-use crate::dictionary::{Dictionary, is_plain};
-use crate::expr::Expr;
+use crate::dictionary::{Dictionary, has_escapes, is_plain};
+use crate::expr::{Expr, Pattern, Replacement};
 use crate::value::{Number, Value, write_json};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -41,6 +41,12 @@ pub(super) enum TextOf<'e> {
         of: Box<TextOf<'e>>,
         finder: Box<memmem::Finder<'e>>,
         with: Vec<u8>,
+    },
+    /// With something else wherever a pattern matches.
+    Matched {
+        of: Box<TextOf<'e>>,
+        pattern: &'e Pattern,
+        with: &'e Replacement,
     },
 }
 
@@ -110,6 +116,10 @@ impl Test {
 /// Longer texts are left to the evaluation, which knows how long values may be.
 pub(super) const TEXT_BYTES_MAX: usize = 1 << 16;
 
+/// For so many bytes, and so many times those of a text, a pattern is looked for in it. What takes more is left to the evaluation, which knows how long a query may take.
+const SEARCHED_MIN: usize = 1 << 10;
+const SEARCHED_TIMES: usize = 16;
+
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
 pub(super) type Told<T> = Result<Option<T>, Untold>;
 
@@ -156,21 +166,25 @@ impl<'e> TextOf<'e> {
                 }
                 _ => None,
             },
-            Expr::ReplaceMatch { left, pattern, replacement } => TextOf::replaced(
-                text(left)?,
-                pattern.text()?,
-                std::str::from_utf8(replacement.plain()?).ok()?,
-            ),
+            Expr::ReplaceMatch { left, pattern, replacement } => {
+                let of = text(left)?;
+                let with = replacement.plain().and_then(|with| std::str::from_utf8(with).ok());
+                if let (Some(part), Some(with)) = (pattern.text(), with) {
+                    return TextOf::replaced(of, part, with);
+                }
+                let are_plain = replacement.texts().all(|text| plain(text).is_some());
+                are_plain.then_some(TextOf::Matched { of, pattern, with: replacement })
+            }
             _ => None,
         }
     }
 
-    /// A text with another one wherever one stands, if that is ASCII.
+    /// A text with another one of plain ASCII wherever one of ASCII stands.
     fn replaced(of: Box<TextOf<'e>>, part: &str, with: &str) -> Option<TextOf<'e>> {
         // An empty part is nowhere.
         let part = Some(spelled_in_ascii(part)?).filter(|part| !part.is_empty())?;
         let finder = Box::new(memmem::Finder::new(&part).into_owned());
-        Some(TextOf::Replaced { of, finder, with: spelled_in_ascii(with)? })
+        Some(TextOf::Replaced { of, finder, with: plain(with)? })
     }
 
     /// By how many characters it is longer than the stored text, of one in which another text is put wherever one stands; none of others.
@@ -194,7 +208,9 @@ impl<'e> TextOf<'e> {
         match self {
             TextOf::Stored => true,
             TextOf::Constant(_) => false,
-            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
+            TextOf::Cased(_, of) | TextOf::Replaced { of, .. } | TextOf::Matched { of, .. } => {
+                of.is_of_stored()
+            }
             TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
             TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
             TextOf::Chosen(choice) => choice.otherwise.is_of_stored(),
@@ -222,7 +238,11 @@ impl<'e> TextOf<'e> {
             TextOf::Stored => true,
             TextOf::Cased(case, of) => of.leaves_all(plain) && !plain.has_byte(|byte| case.changes(byte)),
             TextOf::Replaced { of, finder, .. } => of.leaves_all(plain) && !plain.has(finder),
-            TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Joined(_) | TextOf::Chosen(_) => false,
+            TextOf::Constant(_)
+            | TextOf::Part { .. }
+            | TextOf::Joined(_)
+            | TextOf::Chosen(_)
+            | TextOf::Matched { .. } => false,
         }
     }
 
@@ -230,7 +250,9 @@ impl<'e> TextOf<'e> {
     fn leaves_out(&self) -> bool {
         match self {
             TextOf::Stored | TextOf::Constant(_) => false,
-            TextOf::Part { .. } | TextOf::Replaced { .. } | TextOf::Chosen(_) => true,
+            TextOf::Part { .. } | TextOf::Replaced { .. } | TextOf::Chosen(_) | TextOf::Matched { .. } => {
+                true
+            }
             TextOf::Cased(_, of) => of.leaves_out(),
             TextOf::Joined(parts) => parts.iter().all(|part| part.leaves_out() || !part.is_of_stored()),
         }
@@ -255,7 +277,7 @@ impl<'e> TextOf<'e> {
                 return part(text, start, length, spelling);
             }
             TextOf::Chosen(choice) => return choice.chosen(stored, spelling).tell(stored, spelling),
-            TextOf::Cased(..) | TextOf::Joined(_) | TextOf::Replaced { .. } => {
+            TextOf::Cased(..) | TextOf::Joined(_) | TextOf::Replaced { .. } | TextOf::Matched { .. } => {
                 let mut made = Vec::with_capacity(stored.len());
                 return Ok(self.append(stored, spelling, &mut made)?.map(|()| Cow::Owned(made)));
             }
@@ -286,6 +308,20 @@ impl<'e> TextOf<'e> {
             TextOf::Replaced { of, finder, with } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
                 characters::replace(&text, finder, with, TEXT_BYTES_MAX, spelling, out)?;
+            }
+            TextOf::Matched { of, pattern, with } => {
+                let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
+                if has_escapes(&text) {
+                    return Err(Untold);
+                }
+                let text = std::str::from_utf8(&text).map_err(|_| Untold)?;
+                let mut left = SEARCHED_MIN + SEARCHED_TIMES * text.len();
+                let mut charge = |bytes: usize| {
+                    left = left.saturating_sub(bytes);
+                    left > 0
+                };
+                let made = pattern.replace(text, with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
+                out.extend_from_slice(made.as_bytes());
             }
             TextOf::Stored | TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Chosen(_) => {
                 let Some(text) = self.tell(stored, spelling)? else { return Ok(None) };

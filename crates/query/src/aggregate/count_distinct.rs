@@ -53,6 +53,8 @@ impl Aggregate for CountDistinct {
 pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
     values: Values,
+    /// How many values more there are of the one group, in parts that have none in common.
+    apart: u64,
     most: Most,
     seen: Vec<bool>,
 }
@@ -460,13 +462,22 @@ impl Accumulators for DistinctCounts {
         self.grown()
     }
 
+    fn join(&mut self, other: DistinctCounts) -> usize {
+        let count = other.whole(0).unwrap_or_default();
+        match &mut self.values {
+            Values::OfOne(_) => self.apart += count,
+            Values::OfEach(_) => self.add_to(0, count),
+        }
+        0
+    }
+
     fn finish(&self, group: u32) -> Value<'_> {
         Value::from(self.whole(group).unwrap_or_default())
     }
 
     fn whole(&self, group: u32) -> Option<u64> {
         match &self.values {
-            Values::OfOne(keys) => Some(keys.len() as u64),
+            Values::OfOne(keys) => Some(keys.len() as u64 + self.apart),
             Values::OfEach(_) => self.counts.get(group as usize).copied(),
         }
     }

@@ -162,6 +162,13 @@ macro_rules! aggregates {
                 })* }
             }
 
+            fn join(&mut self, other: State) -> usize {
+                match self { $(State::$variant(of) => {
+                    let State::$variant(other) = other else { return 0 };
+                    of.join(other)
+                })* }
+            }
+
             fn append(&mut self, other: State, groups: usize, all: usize) -> usize {
                 match self { $(State::$variant(of) => {
                     let State::$variant(other) = other else { return 0 };

@@ -113,6 +113,14 @@ pub(crate) trait Accumulators: Send + Sync {
         self.grow(all) + self.merge(other, &numbers)
     }
 
+    /// Takes in the state of the one group there is, which has no value in common with this one. Nothing is added any more.
+    fn join(&mut self, other: Self) -> usize
+    where
+        Self: Sized,
+    {
+        self.merge(other, &[0])
+    }
+
     /// Whether no event that comes later in time can change the first `wanted` values of the one group there is.
     fn is_settled(&self, _wanted: usize) -> bool {
         false

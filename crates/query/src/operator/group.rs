@@ -90,6 +90,11 @@ impl<'p> Groups<'p> {
         before.map_or(0, |(_, groups)| *groups)
     }
 
+    /// The columns of the aggregates' arguments.
+    pub(super) fn arguments(&self) -> &[usize] {
+        &self.arguments
+    }
+
     pub(super) fn grouping(&self) -> &'p Grouping {
         self.grouping
     }
@@ -297,8 +302,14 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
-    /// Takes in the groups of keys that are none of these. Keys are not found any more.
+    /// Takes in the groups of keys that are none of these, or of values that are none of these where there are no keys. Nothing is found any more.
     pub(super) fn append(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
+        if self.keys.is_empty() {
+            control.check()?;
+            self.bytes += self.states.join(other.states);
+            control.budget.release(&mut other.holding);
+            return self.tell_memory(control);
+        }
         let before = self.groups.len();
         if !self.tables.append(&mut other.tables, before as u32) {
             return self.merge(other, control);
@@ -362,6 +373,11 @@ impl<'p> Groups<'p> {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.groups.len()
+    }
+
+    /// Whether nothing was taken in: without keys, as far as the one state tells that there is.
+    pub(super) fn are_untouched(&self) -> bool {
+        if self.keys.is_empty() { self.states.whole(0, 0) == Some(0) } else { self.len() == 0 }
     }
 
     pub(super) fn states(&self) -> &States {

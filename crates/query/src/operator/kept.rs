@@ -19,6 +19,11 @@ pub(crate) struct KeptOf {
 const NUMBERS_SHARE: usize = 64;
 
 impl KeptOf {
+    /// Whether an aggregate's values have numbers that outlive the query.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.arguments.iter().any(Option::is_some)
+    }
+
     /// Asks for the keys of a grouping, once for the query. `names` are those of the slots.
     pub(super) fn of(grouping: &Grouping, names: &[Box<str>], control: &Control) -> KeptOf {
         let numbers = control.cache.as_ref().and_then(|cache| cache.key_numbers());

@@ -90,7 +90,7 @@ pub(crate) fn groups<'p>(
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(parts) = parts.into_inner().flatten() {
         // Blocks that were answered by their statistics have groups beside them.
-        let is_all = all.len() == 0 && own.as_ref().is_none_or(|own| own.len() == 0);
+        let is_all = all.are_untouched() && own.as_ref().is_none_or(Groups::are_untouched);
         if let Some(of_parts) = parts.into_groups(is_all, run.control)? {
             if is_all {
                 return Ok(of_parts);

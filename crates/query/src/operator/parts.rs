@@ -1,4 +1,4 @@
-//! Groups shared out by their keys, where these are very many.
+//! Groups shared out by their keys, where these are very many; or, where there are none, the values of the one aggregate, which counts how many differ.
 //!
 //! If each thread had groups of its own, all would have most keys, and to merge them would take as long as to find them. So each group is in one of some parts, of which a
 //! thread takes one at a time for the rows of a chunk that belong there. In the end the parts follow one another, and no key is looked up again.
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The groups of a query in parts.
 pub(super) struct Parts<'p> {
-    /// The column of the key that tells the part.
+    /// The column of the key, or of the values, that tells the part.
     column: usize,
     parts: Vec<Mutex<Groups<'p>>>,
 }
@@ -33,6 +33,7 @@ pub(super) struct Sharing {
 /// HEURISTIC: keys are very many where of so many rows no more than these have the key of one before. Of a hundred thousand keys some 80 are expected to: with so few, threads are
 /// sooner done if each has its own groups.
 const ROWS_TOLD: usize = 4096;
+const ROWS_MIN: usize = 1024;
 const REPEATED_MAX: usize = 64;
 
 /// The most parts.
@@ -57,19 +58,23 @@ impl<'p> Parts<'p> {
             return None;
         }
         let groups = || Groups::new(grouping, kept).into_part();
+        let first = groups();
         // By several keys, parts have values in common, and would have to be merged.
-        let column = match groups().keys.as_slice() {
-            [KeyColumn::Value { column, ci: false }] => *column,
+        let column = match (first.keys.as_slice(), grouping.aggregates.as_slice()) {
+            ([KeyColumn::Value { column, ci: false }], _) => *column,
+            // Values that have numbers are counted by these.
+            ([], [only]) if only.function.counts_distinct() && !kept.has_numbers() => {
+                *first.arguments().first()?
+            }
             _ => return None,
         };
         let are_very_many = match chunk.column(column) {
             Column::Entries(entries) => {
-                let codes = entries.codes.get(..ROWS_TOLD).unwrap_or_default();
-                are_very_many(codes.iter().map(|code| entries.dictionary.get(*code)))
+                let texts = entries.codes.iter().map(|code| entries.dictionary.get(*code));
+                // Many rows may have none.
+                are_very_many(texts.filter(|text| !text.is_empty()))
             }
-            Column::Keys(numbers) => {
-                are_very_many(numbers.values.get(..ROWS_TOLD).unwrap_or_default().iter())
-            }
+            Column::Keys(numbers) => are_very_many(numbers.values.iter()),
             _ => false,
         };
         if !are_very_many {
@@ -150,8 +155,11 @@ impl<'p> Parts<'p> {
 }
 
 /// Whether nearly each row has a key of its own, as far as those of the first ones tell.
-fn are_very_many<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> bool {
-    let rows = keys.len();
-    let distinct: HashSet<K, RandomState> = keys.collect();
-    rows > 0 && rows - distinct.len() <= REPEATED_MAX
+fn are_very_many<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> bool {
+    let (mut rows, mut distinct) = (0, HashSet::with_hasher(RandomState::default()));
+    for key in keys.take(ROWS_TOLD) {
+        rows += 1;
+        distinct.insert(key);
+    }
+    rows >= ROWS_MIN && rows - distinct.len() <= REPEATED_MAX
 }

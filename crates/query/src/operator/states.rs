@@ -81,6 +81,11 @@ impl States {
         self.with(other).map(|(own, other)| own.append(other, groups, all)).sum()
     }
 
+    /// Takes in the states of the one group there is, which have no values in common with these: by how many bytes they grew.
+    pub(super) fn join(&mut self, other: States) -> usize {
+        self.with(other).map(|(own, other)| own.join(other)).sum()
+    }
+
     /// Whether no event that comes later in time can change the first so many values of the one group there is.
     pub(super) fn are_settled(&self, wanted: usize) -> bool {
         self.all.iter().all(|state| state.is_settled(wanted))

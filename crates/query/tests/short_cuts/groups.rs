@@ -124,6 +124,7 @@ fn groups_that_statistics_answer_are_not_lost_beside_those_in_parts() {
     for text in [
         "select count(*) as n from stream group by id",
         "select max(id) as m, count(*) as n from stream group by id",
+        "select count(distinct(id)) as d from stream",
     ] {
         let query = Query::prepare(text).unwrap();
         let plain = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() }).0;
@@ -135,6 +136,44 @@ fn groups_that_statistics_answer_are_not_lost_beside_those_in_parts() {
                 memory.run(&query, RunOptions { threads, memory_bytes, ..RunOptions::default() });
             assert!(stats.blocks_answered > 50, "{text}: {stats:?}");
             assert!(found == plain, "{text}, {threads} threads, {memory_bytes} bytes");
+        }
+    }
+}
+
+/// Values that nearly all differ are shared out among threads; some rows have none, and equal ones may be spelled in several ways.
+#[test]
+fn values_that_differ_are_counted_by_threads_together_as_by_one() {
+    let event = |n: u64| {
+        let id = n * 7 % 18_000;
+        let members = match n % 9 {
+            0 => String::new(),
+            1 => r#","id":null,"key":null"#.to_owned(),
+            2 => format!(r#","id":"\u0030{:031x}","key":{id}.50,"path":"p{id}""#, id),
+            3 => format!(r#","id":"{id:032x}","key":"{id}""#),
+            _ => format!(r#","id":"{id:032x}","key":{id}.5,"path":"p{}""#, id % 9_000),
+        };
+        Event { instant: n, arrival: n, document: format!(r#"{{"n":{n}{members}}}"#) }
+    };
+    let events: Vec<Event> = (0..30_000).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(3_000).collect();
+    let memory = Memory::blocks(&blocks.chunks(1).collect::<Vec<_>>()).in_columns();
+    for text in [
+        "select count(distinct(id)) as d from stream",
+        "select count(distinct(key)) as d from stream",
+        "select count(distinct(n)) as d from stream where n % 3 = 1",
+        "select count(distinct(Concat(path, '-', id))) as d from stream",
+        "select count(distinct(id)) as d, count(distinct(path)) as p, sum(n) from stream",
+        "select count(distinct(@Id)) as d from stream",
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let plain = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() }).0;
+        for threads in [1, 2, 3] {
+            // The later ones may have numbers that the first ones gave.
+            for time in 0..3 {
+                let threads = NonZeroUsize::new(threads).unwrap();
+                let found = memory.run(&query, RunOptions { threads, ..RunOptions::default() }).0;
+                assert!(found == plain, "{text}, {threads} threads, time {time}: {found:?} {plain:?}");
+            }
         }
     }
 }

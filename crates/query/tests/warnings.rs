@@ -310,11 +310,11 @@ const HABITS: &[(&str, &str)] = &[
     ),
     (
         r"Path like '%\n%'",
-        r"`Path like '%\n%'` looks for a backslash and a letter, as there are no escapes in quotes; write `/\n/`, as in `IsMatch(Path, /\n/)`",
+        r"`Path like '%\n%'` looks for a backslash and a letter, as there are no escapes in quotes; write `IsMatch(Path, /\n/)`",
     ),
     (
         r"Contains(Path, '\t')",
-        r"`Contains(Path, '\t')` looks for a backslash and a letter, as there are no escapes in quotes; write `/\t/`, as in `IsMatch(Path, /\t/)`",
+        r"`Contains(Path, '\t')` looks for a backslash and a letter, as there are no escapes in quotes; write `IsMatch(Path, /\t/)`",
     ),
     // The warning had a parenthesis too many.
     (

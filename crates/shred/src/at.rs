@@ -62,6 +62,25 @@ pub struct Numbers {
     pub spelled: Digits,
 }
 
+impl Numbers {
+    /// How many digits after the point a number is spelled with, by its place among the values; none where there is no such place. Takes constant time, or as long as
+    /// there are zeros at its end.
+    ///
+    /// ```
+    /// # use tamias_shred::{Digits, Numbers};
+    /// let numbers = Numbers { rows: None, values: vec![150, 25], scale: 2, spelled: Digits::Shortest };
+    /// assert_eq!([0, 1, 2].map(|place| numbers.digits(place)), [Some(1), Some(2), None]);
+    /// ```
+    pub fn digits(&self, place: usize) -> Option<u8> {
+        let mantissa = *self.values.get(place)?;
+        match &self.spelled {
+            Digits::InFull => Some(self.scale),
+            Digits::Each(digits) => digits.get(place).copied(),
+            Digits::Shortest => Some(Digits::shortest(mantissa, self.scale)),
+        }
+    }
+}
+
 /// The values of some events as JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SomeTexts {
@@ -95,6 +114,20 @@ pub enum Digits {
 }
 
 impl Digits {
+    /// How many digits after the point it takes to spell a mantissa of a scale: as many as are left without zeros at the end. Takes time linear in their number.
+    ///
+    /// ```
+    /// # use tamias_shred::Digits;
+    /// assert_eq!((Digits::shortest(1500, 3), Digits::shortest(1500, 1), Digits::shortest(0, 4)), (1, 0, 0));
+    /// ```
+    pub fn shortest(mantissa: i64, scale: u8) -> u8 {
+        let (mut rest, mut digits) = (mantissa, scale);
+        while digits > 0 && rest % 10 == 0 {
+            (rest, digits) = (rest / 10, digits - 1);
+        }
+        digits
+    }
+
     /// So many digits each, of numbers of a scale. Takes time linear in their number.
     pub fn of(digits: Vec<u8>, scale: u8) -> Digits {
         if digits.iter().any(|own| *own != scale) { Digits::Each(digits) } else { Digits::InFull }

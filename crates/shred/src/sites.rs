@@ -48,6 +48,13 @@ impl Sites {
     }
 }
 
+/// What a document or an element has at a path that is kept as text, which is kept so as a whole.
+#[derive(Clone, Copy)]
+enum OfText {
+    Unknown,
+    Nothing,
+}
+
 /// Where a path leads to in a shape.
 enum Found {
     Nothing,
@@ -139,16 +146,15 @@ impl Group {
 
     /// Where a path of keys leads to in the shapes of a list; none where one keeps a value on the way as text.
     pub(crate) fn sites(&self, list: usize, keys: &[&str]) -> Option<Sites> {
-        self.sites_or(list, keys, None)
+        self.sites_of(list, keys, OfText::Unknown)
     }
 
     /// The same of the documents, as if those that are kept as text had nothing there.
     pub(crate) fn sites_beside_text(&self, keys: &[&str]) -> Option<Sites> {
-        self.sites_or(0, keys, Some(None))
+        self.sites_of(0, keys, OfText::Nothing)
     }
 
-    /// The same, with what counts where a value on the way is kept as text.
-    fn sites_or(&self, list: usize, keys: &[&str], of_text: Option<Option<Site>>) -> Option<Sites> {
+    fn sites_of(&self, list: usize, keys: &[&str], of_text: OfText) -> Option<Sites> {
         let info = self.directory().lists.get(list);
         let start = info.map_or(ROOT, |list| list.path);
         let way = self.path_below(start, keys).unwrap_or_default();
@@ -157,7 +163,10 @@ impl Group {
             let tokens = self.directory().shapes.get(*shape as usize).unwrap_or_default();
             by_code.push(match self.find_in(tokens, &way, keys.len()) {
                 Found::Nothing => None,
-                Found::Unknown => of_text.clone()?,
+                Found::Unknown => match of_text {
+                    OfText::Unknown => return None,
+                    OfText::Nothing => None,
+                },
                 Found::Site(site) => Some(site),
             });
         }

@@ -18,6 +18,9 @@ const GROUPS_MAX: usize = 10;
 /// HEURISTIC: an automaton is quicker than so many looks at each byte.
 const LOOKS_MAX: usize = 8;
 
+/// A byte of a set that has some characters beyond ASCII takes as long as so many others.
+const LOOKED_UP: usize = 4;
+
 /// Where each group stands. The first is the whole match.
 pub(super) type Groups = [Range<usize>; GROUPS_MAX];
 
@@ -56,9 +59,9 @@ struct Run {
 #[derive(Clone, Debug, PartialEq)]
 struct Set {
     has: Box<[bool; 256]>,
-    /// The one byte that is not in it.
+    /// The one byte that is not in it, where it has all characters beyond ASCII.
     all_but: Option<u8>,
-    /// The characters beyond ASCII, where it has some but not all of them.
+    /// The characters beyond ASCII in ascending order, where it has some but not all of them.
     beyond: Option<Box<[RangeInclusive<char>]>>,
 }
 
@@ -272,7 +275,7 @@ impl Pieces {
                 }
                 Piece::Run(run) => {
                     let (least, most) = run.extent(text, at);
-                    *budget = budget.saturating_sub(most);
+                    *budget = budget.saturating_sub(run.cost(most));
                     least
                         .map(|least| Choice { piece, least: at + least, most: at + most })
                         .and_then(|choice| run.end(text, choice, &mut choices, &mut open))
@@ -301,6 +304,11 @@ impl Pieces {
 }
 
 impl Run {
+    /// What it takes to look at so many bytes: characters beyond ASCII are looked up among ranges.
+    fn cost(&self, bytes: usize) -> usize {
+        if self.set.beyond.is_some() { bytes.saturating_mul(LOOKED_UP) } else { bytes }
+    }
+
     /// How many bytes from here on are of its characters: of as few as there have to be, if there are, and of all that may be.
     fn extent(&self, text: &str, at: usize) -> (Option<usize>, usize) {
         let rest = text.get(at..).unwrap_or_default();
@@ -388,7 +396,10 @@ impl Set {
 
     fn has_char(&self, c: char) -> bool {
         match (&self.beyond, c) {
-            (Some(beyond), c) if !c.is_ascii() => beyond.iter().any(|range| range.contains(&c)),
+            (Some(beyond), c) if !c.is_ascii() => {
+                let place = beyond.partition_point(|range| *range.end() < c);
+                beyond.get(place).is_some_and(|range| range.contains(&c))
+            }
             (_, c) => self.has(u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(u8::MAX)),
         }
     }
@@ -413,7 +424,10 @@ fn set_of(class: &Class) -> Option<Set> {
         .collect();
     let set = Set::new(|byte| if byte.is_ascii() { is_in(char::from(byte)) } else { !beyond.is_empty() });
     let is_part = !beyond.is_empty() && beyond != ['\u{80}'..=char::MAX];
-    Some(Set { beyond: is_part.then(|| beyond.into()), ..set })
+    Some(match is_part {
+        true => Set { has: set.has, all_but: None, beyond: Some(beyond.into()) },
+        false => set,
+    })
 }
 
 enum Part<'h> {
@@ -496,6 +510,9 @@ mod tests {
             (r"^\d+(.*)$", "٣٤ä", 1),
             (r"^.{3}(\w{2,3})", "äöüßıxy", 1),
             (r"^(.)", "ä", 1),
+            // One byte and some characters beyond ASCII are left out.
+            (r"k=([^;ü]*)", "k=1ü2;x k=ä", 2),
+            (r"^([^aä]*)(.*)$", "bcädaf", 1),
             (r"^.*52=\d+-\d\d:\d\d:\d\d\.(\d+)\|.*:\d\d$", "52=20251103-11:31:51.526|at 12:30", 1),
             (r"^\w{3}", "äö", 0),
             (r"^", "a", 1),
@@ -544,6 +561,8 @@ mod tests {
             Just(r"\d"),
             Just("[a-c1]"),
             Just("[^ab]"),
+            Just("[^aä]"),
+            Just("[^\n\u{2028}k]"),
             Just("ä"),
             Just("a"),
             Just("(?s:.)"),

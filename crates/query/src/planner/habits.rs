@@ -49,7 +49,8 @@ impl Resolver<'_> {
                 let written = Written { op: *op, left, right, ci: *ci, first, second, rest };
                 let habit = self.of_operands(written).or_else(|| self.of_instant(written));
                 let habit = habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written));
-                let habit = habit.or_else(|| of_backslashes(right)).or_else(|| of_escape(first, right));
+                let habit = habit.or_else(|| of_backslashes(right));
+                let habit = habit.or_else(|| of_escape(right, |regex| format!("IsMatch({first}, {regex})")));
                 return self.warn(&format!("{first}{rest}"), habit);
             }
             Node::And(terms) => return self.warn_of_terms("and", terms),
@@ -261,8 +262,14 @@ fn of_constants(function: &str, first: &str, others: &[ParsedExpr]) -> Habit {
                 format!("write `Substring({first}, Length({first}) - {back})`"),
             )
         }
-        ("contains" | "indexof" | "lastindexof" | "replace", Node::Text(_)) => {
-            return of_escape(first, second);
+        ("contains", Node::Text(_)) => {
+            return of_escape(second, |regex| format!("IsMatch({first}, {regex})"));
+        }
+        ("indexof", Node::Text(_)) => {
+            return of_escape(second, |regex| format!("IndexOfMatch({first}, {regex})"));
+        }
+        ("replace", Node::Text(_)) => {
+            return of_escape(second, |regex| format!("Replace({first}, {regex}, …)"));
         }
         ("replace", Node::Regex(_)) => {
             let [Node::Text(with)] = rest.iter().map(|with| &with.node).collect::<Vec<_>>()[..] else {
@@ -305,12 +312,12 @@ fn of_backslashes(right: &ParsedExpr) -> Habit {
 }
 
 /// The end of a line, or a tab, as other languages write it in quotes. Longer texts may be paths, as `C:\new` is.
-fn of_escape(first: &str, second: &ParsedExpr) -> Habit {
-    let Node::Text(text) = &second.node else { return None };
+fn of_escape(expr: &ParsedExpr, with: impl Fn(String) -> String) -> Habit {
+    let Node::Text(text) = &expr.node else { return None };
     let escape = text.trim_matches('%');
     let meaning = "looks for a backslash and a letter, as there are no escapes in quotes".to_owned();
     let is_meant = matches!(escape, r"\n" | r"\r" | r"\r\n" | r"\t");
-    is_meant.then(|| (meaning, format!("write `/{escape}/`, as in `IsMatch({first}, /{escape}/)`")))
+    is_meant.then(|| (meaning, format!("write `{}`", with(format!("/{escape}/")))))
 }
 
 /// Whether a text is a day alone.

@@ -31,7 +31,8 @@ fn orders() -> Memory {
         };
         let levels: Vec<String> =
             (0..n % 4).map(|level| format!("[{}.{level},{}]", n % 90, level * n)).collect();
-        let asks = if n % 3 == 0 { String::new() } else { format!(r#","asks":[{}]"#, levels.join(",")) };
+        let asks =
+            if n.is_multiple_of(3) { String::new() } else { format!(r#","asks":[{}]"#, levels.join(",")) };
         let document = format!(r#"{{"n":{n},"px":{price},"id":"{id}","fix":"{fix}","text":"{text}"{asks}}}"#);
         Event { instant: n / 3 * 10_000_000, arrival: n, document }
     };

@@ -169,7 +169,7 @@ fn objects() -> Memory {
             2 => "{}".to_owned(),
             3 => format!("{{{b}}}"),
             4 => "7".to_owned(),
-            _ if n == 2_999 => format!("{{{a},{a},{b}}}"),
+            _ if n == 4_499 => format!("{{{a},{a},{b}}}"),
             _ => format!("{{{b},{c}}}"),
         };
         let mixed = match n % 5 {
@@ -179,11 +179,18 @@ fn objects() -> Memory {
             3 => format!(r#"{{"key{}":{n}}}"#, n % 90),
             _ => "[1,2]".to_owned(),
         };
-        let document = format!(r#"{{"n":{n},"s":{scores},"of":{{"m":{mixed}}}}}"#);
+        // Objects of numbers alone, or nothing.
+        let points = match n % 4 {
+            0 => String::new(),
+            1 => r#","p":{}"#.to_owned(),
+            2 => format!(r#","p":{{{c},{a}}}"#),
+            _ => format!(r#","p":{{{a},{b},{c}}}"#),
+        };
+        let document = format!(r#"{{"n":{n},"s":{scores},"of":{{"m":{mixed}}}{points}}}"#);
         Event { instant: n * 10_000_000, arrival: n, document }
     };
-    let events: Vec<Event> = (0..3_000).map(event).collect();
-    Memory::blocks(&[&[&events[..1_000]], &[&events[1_000..2_000]], &[&events[2_000..]]])
+    let events: Vec<Event> = (0..4_500).map(event).collect();
+    Memory::blocks(&[&[&events[..1_500]], &[&events[1_500..3_000]], &[&events[3_000..]]])
 }
 
 #[test]
@@ -197,7 +204,7 @@ fn values_of_objects_are_those_of_events() {
         " where v > 3",
         " where TypeOf(v) = 'string'",
     ] {
-        for of in ["s", "of.m", "of", "no"] {
+        for of in ["s", "p", "of.m", "of", "no"] {
             for query in [
                 "select sum(v), count(*), max(v), min(v), count(v) from stream lateral unnest(Values({of})) as v{rows}",
                 "select count(*) as c from stream lateral unnest(Values({of})) as v{rows} group by v order by c desc, v limit 40",

@@ -26,7 +26,7 @@ impl TextNumbers {
     }
 }
 
-/// Whether both are how long texts are, and one text is made.
+/// Whether both are how long texts are, of which the second is one where a text is put for another.
 fn are_lengths(left: &Expr, right: &Expr) -> bool {
     fn of(expr: &Expr) -> Option<&Expr> {
         match expr {
@@ -34,7 +34,12 @@ fn are_lengths(left: &Expr, right: &Expr) -> bool {
             _ => None,
         }
     }
-    of(left).is_some() && matches!(of(right), Some(Expr::ReplaceMatch { .. } | Expr::Call { .. }))
+    let is_replaced = match of(right) {
+        Some(Expr::ReplaceMatch { pattern, .. }) => pattern.text().is_some(),
+        Some(Expr::Call { function, .. }) => function.name == "Replace",
+        _ => false,
+    };
+    of(left).is_some() && is_replaced
 }
 
 impl Evaluator<'_> {

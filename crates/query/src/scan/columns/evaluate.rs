@@ -389,7 +389,7 @@ impl<'b> Evaluator<'b> {
             }
             _ => {}
         }
-        if let Some(mask) = self.test_column(expr) {
+        if let Some(mask) = self.test_type(expr).or_else(|| self.test_column(expr)) {
             return Ok(mask);
         }
         if let Ok(Some(mask)) = self.test_texts(expr, within) {
@@ -429,11 +429,6 @@ impl<'b> Evaluator<'b> {
     /// The same of a condition that is told by comparing the numbers of columns, or by what is missing; none where it is another one.
     fn test_column(&self, expr: &Expr) -> Option<Mask> {
         match expr {
-            Expr::Compare { op, left, right, ci: false }
-                if let Some(mask) = self.test_type(*op, left, right) =>
-            {
-                return Some(mask);
-            }
             Expr::CompareNumber { op, left, number, .. } => {
                 if let Some(numbers) = self.numbers(left)
                     && let Some(range) = Range::of(*op, number, numbers.scale)

@@ -229,8 +229,12 @@ fn unnested(
     // Of rows that become elements it is not known yet which are wanted: what is asked of them is taken from their events.
     let few = stay.as_ref().map(|stay| rows_of(stay, 0)).filter(|rows| evaluator.are_few(rows.len()));
     let exprs = plan.filter.iter().chain(plan.outputs.iter().map(|output| &output.expr));
-    // What has columns of its own for its members is not put together.
-    let collection = plan.collection().filter(|collection| !evaluator.tells_values(collection));
+    let objects = match &few {
+        Some(_) => None,
+        None => plan.collection().and_then(|collection| evaluator.objects_of_numbers(collection)),
+    };
+    // These are not put together.
+    let collection = plan.collection().filter(|_| objects.is_none());
     for expr in collection.into_iter().chain(&plan.within).chain(exprs) {
         evaluator.check()?;
         let rows = few.as_deref().filter(|_| !evaluator.has(expr));
@@ -243,7 +247,7 @@ fn unnested(
     match unnest {
         Unnest::Values(collection) => {
             let collections = std::iter::once(collection).chain(&plan.within);
-            let rows = evaluator.unnest_all(collections, events, stay.as_ref())?;
+            let rows = evaluator.unnest_all(collections, objects.as_ref(), events, stay.as_ref())?;
             Ok(Ok(rows.map(|rows| (rows, None))))
         }
         Unnest::Elements(arrays) => Ok(evaluator

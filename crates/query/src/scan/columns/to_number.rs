@@ -25,11 +25,7 @@ struct Read {
 impl Read {
     /// A number that a text spells.
     fn of_text(mantissa: i64, scale: u8) -> Read {
-        let (mut rest, mut digits) = (mantissa, scale);
-        while digits > 0 && rest % 10 == 0 {
-            (rest, digits) = (rest / 10, digits - 1);
-        }
-        Read { mantissa, scale, digits }
+        Read { mantissa, scale, digits: Digits::shortest(mantissa, scale) }
     }
 }
 
@@ -91,11 +87,6 @@ impl Evaluator<'_> {
 
 /// The numbers of a column of so many rows, and those that other values spell. None where a number is spelled otherwise than by its digits, or one does not tell.
 fn read_mixed(MixedColumn { numbers, others, .. }: &MixedColumn, of: usize) -> Option<Reckoned> {
-    let digits = |place: usize, mantissa: i64| match &numbers.spelled {
-        Digits::InFull => Some(numbers.scale),
-        Digits::Each(digits) => digits.get(place).copied(),
-        Digits::Shortest => Some(Read::of_text(mantissa, numbers.scale).digits),
-    };
     let row =
         |place: usize| numbers.rows.as_ref().map_or(Some(place as u32), |rows| rows.get(place).copied());
     let count = numbers.values.len() + others.rows.len();
@@ -118,7 +109,7 @@ fn read_mixed(MixedColumn { numbers, others, .. }: &MixedColumn, of: usize) -> O
             }
             (None, Some((row, mantissa))) => {
                 next += 1;
-                (row, Read { mantissa, scale: numbers.scale, digits: digits(next - 1, mantissa)? })
+                (row, Read { mantissa, scale: numbers.scale, digits: numbers.digits(next - 1)? })
             }
             (None, None) => return reckoned((rows.len() != of).then_some(rows), &all),
         };
@@ -135,7 +126,7 @@ fn reckoned(rows: Option<Vec<u32>>, all: &[Read]) -> Option<Reckoned> {
         times => read.mantissa.checked_mul(10i64.checked_pow(times.into())?),
     };
     let values = all.iter().map(raised).collect::<Option<Vec<i64>>>()?;
-    let is_short = |read: &Read| read.digits == Read::of_text(read.mantissa, read.scale).digits;
+    let is_short = |read: &Read| read.digits == Digits::shortest(read.mantissa, read.scale);
     if scale == 0 || all.iter().all(is_short) {
         return Some(Reckoned::computed(rows, values, scale));
     }

@@ -35,9 +35,10 @@ impl Evaluator<'_> {
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), names.into_dictionary()?))))
     }
 
-    /// Whether the type of what a path has is of a name, or another one; none of another comparison.
-    pub(super) fn test_type(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
-        let (Expr::Call { function, arguments, .. }, Expr::Constant(Value::Text(name))) = (left, right)
+    /// Whether the type of what a path has is of a name, or another one; none of another condition.
+    pub(super) fn test_type(&self, expr: &Expr) -> Option<Mask> {
+        let Expr::Compare { op, left, right, ci: false } = expr else { return None };
+        let (Expr::Call { function, arguments, .. }, Expr::Constant(Value::Text(name))) = (&**left, &**right)
         else {
             return None;
         };

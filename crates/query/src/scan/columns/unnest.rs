@@ -2,6 +2,7 @@
 
 use super::computed::Texts;
 use super::evaluate::{Evaluator, Mask};
+use super::values::ObjectsOfNumbers;
 use super::whole::gather_some;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
 pub(super) const ELEMENTS_MAX: usize = 1 << 17;
-pub(super) const BYTES_MAX: usize = 8 << 20;
+const BYTES_MAX: usize = 8 << 20;
 /// Columns of events, and of elements, repeated for each element may have so many cells together, of up to twelve bytes each.
 pub(super) const REPEATED_CELLS_MAX: usize = 8 << 20;
 /// The same where the values of their events, repeated for each element, come to more bytes.
@@ -39,17 +40,18 @@ impl Elements {
 }
 
 impl Evaluator<'_> {
-    /// Unnests one collection after the other, in the events of a range that stay: which rows there are then; none where columns cannot tell that.
+    /// Unnests one collection after the other, the first of which may be the values of `objects`, in the events of a range that stay: which rows there are then; none where columns cannot tell that.
     pub(super) fn unnest_all<'e>(
         &mut self,
         collections: impl Iterator<Item = &'e Expr>,
+        objects: Option<&ObjectsOfNumbers>,
         events: Range<usize>,
         stay: Option<&Mask>,
     ) -> Result<Option<Range<usize>>, ExecError> {
         let stays = |event: &usize| stay.is_none_or(|stay| stay.get(*event) == Some(&true));
         let mut rows: Vec<u32> = events.filter(stays).map(|event| event as u32).collect();
         for (nth, collection) in collections.enumerate() {
-            if !self.unnest(collection, nth, &rows)? {
+            if !self.unnest(collection, objects.filter(|_| nth == 0), nth, &rows)? {
                 return Ok(None);
             }
             rows = (0..self.rows() as u32).collect();
@@ -59,10 +61,16 @@ impl Evaluator<'_> {
 
     /// Gives each element of a collection, in some rows, a row of its own: whether columns can tell that. The elements are the values of a slot, the
     /// `nth` of those behind the slots of all paths.
-    fn unnest(&mut self, collection: &Expr, nth: usize, rows: &[u32]) -> Result<bool, ExecError> {
-        let found = match self.tells_values(collection) {
-            true => self.values_of(collection, rows)?,
-            false => match self.arrays_of(collection, rows)? {
+    fn unnest(
+        &mut self,
+        collection: &Expr,
+        objects: Option<&ObjectsOfNumbers>,
+        nth: usize,
+        rows: &[u32],
+    ) -> Result<bool, ExecError> {
+        let found = match objects {
+            Some(objects) => self.values_of(objects, rows)?,
+            None => match self.arrays_of(collection, rows)? {
                 Some(arrays) => self.elements(&arrays, rows)?,
                 None => None,
             },

@@ -1,11 +1,10 @@
-//! The values of objects as rows of their own, from the columns of their members: no object is put together.
+//! The values of objects as rows of their own, from the columns of their members where these are numbers: no object is put together.
 
-use super::computed::Texts;
 use super::evaluate::Evaluator;
 use super::texts::unquoted;
-use super::unnest::{BYTES_MAX, CHECKED_ROWS, ELEMENTS_MAX};
+use super::unnest::{CHECKED_ROWS, ELEMENTS_MAX};
 use crate::chunk::Mantissas;
-use crate::column_block::{Coded, Path, PathColumn};
+use crate::column_block::{Path, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::elements::each_element;
 use crate::error::ExecError;
@@ -15,16 +14,23 @@ use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
 
 /// HEURISTIC: of objects with more keys in a block, as those have whose keys are data, each member's column would have few values.
-const MEMBERS_MAX: usize = 64;
+const MEMBERS_MAX: usize = 16;
+
+/// HEURISTIC: fewer objects had better be put together.
+const ROWS_MIN: usize = 1024;
+
+/// Objects all of whose members are numbers.
+pub(super) struct ObjectsOfNumbers {
+    /// Of each event which list of members its object has.
+    lists: Arc<PathColumn>,
+    /// For each of these lists the members by number, in the order of the document.
+    of_list: Vec<Vec<usize>>,
+    columns: Vec<Arc<PathColumn>>,
+}
 
 impl Evaluator<'_> {
-    /// Whether an expression asks for the values of objects, and for nothing else, which the columns of their members tell.
-    pub(super) fn tells_values(&self, collection: &Expr) -> bool {
-        self.objects_of(collection).is_some()
-    }
-
-    /// The path of these objects, their keys, and the column of which keys each has.
-    fn objects_of(&self, collection: &Expr) -> Option<(Path, Vec<Box<str>>, Arc<PathColumn>)> {
+    /// The objects whose values an expression asks for, if it does nothing else, and all of these are numbers that the columns of members tell.
+    pub(super) fn objects_of_numbers(&self, collection: &Expr) -> Option<ObjectsOfNumbers> {
         let Expr::Call { function, arguments, ci: false } = collection else { return None };
         let ("Values", [of], None) = (function.name, arguments.as_slice(), &self.origins) else {
             return None;
@@ -35,42 +41,33 @@ impl Evaluator<'_> {
             return None;
         }
         // Where something cannot be read, that is found again with the documents.
-        let lists = self.block.stored()?.object_keys(&path).ok()??;
-        Some((path, keys, lists))
+        let block = self.block.stored().filter(|block| block.len() >= ROWS_MIN)?;
+        let lists = block.object_keys(&path).ok()??;
+        let of_list = members_of_lists(&keys, &lists.coded()?.dictionary)?;
+        let column = |key| {
+            let path: Path = path.iter().chain(std::iter::once(key)).cloned().collect();
+            block.at(&path).ok().filter(|column| matches!(**column, PathColumn::Numbers(_)))
+        };
+        Some(ObjectsOfNumbers { columns: keys.iter().map(column).collect::<Option<_>>()?, lists, of_list })
     }
 
-    /// The values of objects in some rows, in ascending order, and the row of each; none where they are many, or cannot be told.
+    /// The values of objects in some rows, in ascending order, and the row of each; none where they are many, or mantissas have no room for them.
     pub(super) fn values_of(
         &self,
-        collection: &Expr,
+        ObjectsOfNumbers { lists, of_list, columns }: &ObjectsOfNumbers,
         rows: &[u32],
     ) -> Result<Option<(Vec<u32>, PathColumn)>, ExecError> {
-        let Some((path, keys, lists)) = self.objects_of(collection) else { return Ok(None) };
-        let (Some(coded), Some(block)) = (lists.coded(), self.block.stored()) else { return Ok(None) };
-        let column = |key: &Box<str>| {
-            let path: Path = path.iter().chain([key]).cloned().collect();
-            block.at(&path).ok().filter(|column| !matches!(**column, PathColumn::Unknown))
-        };
-        let columns = keys.iter().map(column).collect::<Option<Vec<_>>>();
-        let (Some(columns), Some(of_list)) = (columns, members_of_lists(&keys, &coded.dictionary)) else {
-            return Ok(None);
-        };
+        let Some(coded) = lists.coded() else { return Ok(None) };
         let list = |row: u32| of_list.get(coded.code(row as usize) as usize).map_or(&[][..], Vec::as_slice);
         let count: usize = rows.iter().map(|row| list(*row).len()).sum();
         if count > ELEMENTS_MAX {
             return Ok(None);
         }
         let mut origins = Vec::with_capacity(count);
-        let mut gathered = Gathered::of(&columns, count);
-        let mut texts = Texts::default();
+        let Some(mut gathered) = Gathered::of(columns, count) else { return Ok(None) };
         for (nth, row) in rows.iter().enumerate() {
             for member in list(*row) {
                 origins.push(*row);
-                let Some(gathered) = &mut gathered else {
-                    let json = columns.get(*member).map_or(&[][..], |column| column.json(*row as usize));
-                    texts.add_written(|bytes| bytes.extend_from_slice(json));
-                    continue;
-                };
                 if gathered.add(*member, *row).is_none() {
                     return Ok(None);
                 }
@@ -79,13 +76,7 @@ impl Evaluator<'_> {
                 self.check()?;
             }
         }
-        let column = match gathered {
-            Some(gathered) => PathColumn::of_numbers(gathered.numbers(), count),
-            None => match texts.into_dictionary().and_then(Arc::into_inner) {
-                Some(texts) if texts.text_bytes() <= BYTES_MAX => PathColumn::Coded(Coded::of_texts(texts)),
-                _ => return Ok(None),
-            },
-        };
+        let column = PathColumn::of_numbers(gathered.numbers(), count);
         Ok(Some((origins, column)))
     }
 }
@@ -157,17 +148,7 @@ impl<'c> Gathered<'c> {
         };
         let mantissa = *numbers.values.get(place)?;
         self.values.push(mantissa.checked_mul(*power)?);
-        self.digits.push(match &numbers.spelled {
-            Digits::InFull => numbers.scale,
-            Digits::Each(digits) => *digits.get(place)?,
-            Digits::Shortest => {
-                let (mut rest, mut digits) = (mantissa, numbers.scale);
-                while digits > 0 && rest % 10 == 0 {
-                    (rest, digits) = (rest / 10, digits - 1);
-                }
-                digits
-            }
-        });
+        self.digits.push(numbers.digits(place)?);
         Some(())
     }
 

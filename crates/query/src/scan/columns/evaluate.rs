@@ -389,7 +389,8 @@ impl<'b> Evaluator<'b> {
             }
             _ => {}
         }
-        if let Some(mask) = self.test_type(expr).or_else(|| self.test_column(expr)) {
+        let is_dear = within.is_some_and(|within| self.is_dear(expr, || count(Some(within))));
+        if !is_dear && let Some(mask) = self.test_type(expr).or_else(|| self.test_column(expr)) {
             return Ok(mask);
         }
         if let Ok(Some(mask)) = self.test_texts(expr, within) {

@@ -31,6 +31,11 @@ fn matches_patterns(expr: &Expr) -> bool {
 }
 
 impl<'b> Evaluator<'b> {
+    /// Whether an expression looks for patterns, and had better do so in the texts of so many rows alone.
+    pub(super) fn is_dear(&self, expr: &Expr, rows: impl FnOnce() -> usize) -> bool {
+        matches_patterns(expr) && !self.is_worthwhile(expr, rows())
+    }
+
     /// Whether the values of an expression had better be told for all rows, if they are asked for of so many: few are evaluated one by one.
     pub(super) fn is_worthwhile(&self, expr: &Expr, rows: usize) -> bool {
         let are_many = self.are_many(rows);

@@ -12,11 +12,10 @@ use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, has_escapes, is_plain};
 use crate::expr::{Expr, Pattern, Replacement};
-use crate::value::{Number, Value, json, write_json};
+use crate::value::{Number, Value, write_json};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tamias_json::unescape::unescape;
 
 /// What functions of strings make of one text.
 pub(super) enum Mapping<'e> {
@@ -312,20 +311,18 @@ impl<'e> TextOf<'e> {
             }
             TextOf::Matched { of, pattern, with } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
-                let has_escapes = has_escapes(&text);
-                let text = unescape(&text);
+                // To read it and to spell what comes of it again takes longer than to evaluate it.
+                if has_escapes(&text) {
+                    return Err(Untold);
+                }
+                let text = std::str::from_utf8(&text).map_err(|_| Untold)?;
                 let mut left = SEARCHED_MIN + SEARCHED_TIMES * text.len();
                 let mut charge = |bytes: usize| {
                     left = left.saturating_sub(bytes);
                     left > 0
                 };
-                let made = pattern.replace(&text, with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
-                if has_escapes {
-                    let spelled = json(&Value::from(made)).ok_or(Untold)?;
-                    out.extend_from_slice(unquoted(&spelled).ok_or(Untold)?);
-                } else {
-                    out.extend_from_slice(made.as_bytes());
-                }
+                let made = pattern.replace(text, with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
+                out.extend_from_slice(made.as_bytes());
             }
             TextOf::Stored | TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Chosen(_) => {
                 let Some(text) = self.tell(stored, spelling)? else { return Ok(None) };

@@ -560,7 +560,7 @@ fn reckoned_values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -
     };
     let (reckoned, of) = match evaluator.of_some(expr, rows) {
         Some(some) => (reckon(&some)?, rows.len()),
-        None if !evaluator.are_many(rows.len()) => return None,
+        None if !evaluator.are_many(rows.len()) || evaluator.is_dear(expr, || rows.len()) => return None,
         None => match evaluator.numbers_of_entries(rows, expr, reckon) {
             Some(numbers) => return Some(Values::Numbers(numbers)),
             None => (reckon(evaluator)?, evaluator.rows()),

@@ -150,7 +150,8 @@ fn read(text: &[u8]) -> Told<Read> {
         return Ok(Some(Read::of_text(mantissa, scale)));
     }
     match text {
-        [] => return Ok(None),
+        // Quotes and backslashes begin no number either.
+        [] | [b'\\', b'"' | b'\\', ..] => return Ok(None),
         [b'-' | b'0'..=b'9', ..] if text.len() <= BYTES_MAX => {}
         // Whatever else is printed in ASCII begins no number; space around a text is cut off before it is read.
         [b'!'..=b'~', ..] if !matches!(text, [b'-' | b'0'..=b'9' | b'\\', ..]) => return Ok(None),

@@ -2,7 +2,7 @@
 
 use super::computed::Texts;
 use super::evaluate::{Evaluator, Mask};
-use super::values::ObjectsOfNumbers;
+use super::values::{CHECKED_ROWS, ELEMENTS_MAX, ObjectsOfNumbers};
 use super::whole::gather_some;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
@@ -13,8 +13,7 @@ use crate::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Of a block with more elements, or more bytes of them, documents are looked at one by one.
-pub(super) const ELEMENTS_MAX: usize = 1 << 17;
+/// Of a block with more bytes of elements, as of one with more than [`ELEMENTS_MAX`], documents are looked at one by one.
 const BYTES_MAX: usize = 8 << 20;
 /// Columns of events, and of elements, repeated for each element may have so many cells together, of up to twelve bytes each.
 pub(super) const REPEATED_CELLS_MAX: usize = 8 << 20;
@@ -187,9 +186,6 @@ impl Evaluator<'_> {
         Ok(Some((origins, PathColumn::Coded(elements.gathered(&places)))))
     }
 }
-
-/// After so many rows it is asked whether to go on.
-pub(super) const CHECKED_ROWS: usize = 1024;
 
 impl PathColumn {
     /// The values of some rows of a block, which come in its order, some more than once.

@@ -2,7 +2,6 @@
 
 use super::evaluate::Evaluator;
 use super::texts::unquoted;
-use super::unnest::{CHECKED_ROWS, ELEMENTS_MAX};
 use crate::chunk::Mantissas;
 use crate::column_block::{Path, PathColumn};
 use crate::dictionary::Dictionary;
@@ -12,6 +11,12 @@ use crate::expr::Expr;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_shred::{Digits, Numbers};
+
+/// Of a block with more elements, documents are looked at one by one.
+pub(super) const ELEMENTS_MAX: usize = 1 << 17;
+
+/// After so many rows it is asked whether to go on.
+pub(super) const CHECKED_ROWS: usize = 1024;
 
 /// HEURISTIC: of objects with more keys in a block, as those have whose keys are data, each member's column would have few values.
 const MEMBERS_MAX: usize = 16;

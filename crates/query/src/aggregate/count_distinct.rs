@@ -53,8 +53,6 @@ impl Aggregate for CountDistinct {
 pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
     values: Values,
-    /// How many values more there are of the one group, in parts that have none in common.
-    apart: u64,
     most: Most,
     seen: Vec<bool>,
 }
@@ -463,12 +461,14 @@ impl Accumulators for DistinctCounts {
     }
 
     fn join(&mut self, other: DistinctCounts) -> usize {
-        let count = other.whole(0).unwrap_or_default();
-        match &mut self.values {
-            Values::OfOne(_) => self.apart += count,
-            Values::OfEach(_) => self.add_to(0, count),
+        match &self.values {
+            // They are found by their numbers.
+            Values::OfOne(_) => self.merge(other, &[0]),
+            Values::OfEach(_) => {
+                self.add_to(0, other.whole(0).unwrap_or_default());
+                0
+            }
         }
-        0
     }
 
     fn finish(&self, group: u32) -> Value<'_> {
@@ -477,7 +477,7 @@ impl Accumulators for DistinctCounts {
 
     fn whole(&self, group: u32) -> Option<u64> {
         match &self.values {
-            Values::OfOne(keys) => Some(keys.len() as u64 + self.apart),
+            Values::OfOne(keys) => Some(keys.len() as u64),
             Values::OfEach(_) => self.counts.get(group as usize).copied(),
         }
     }

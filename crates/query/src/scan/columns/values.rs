@@ -2,7 +2,6 @@
 
 use super::evaluate::Evaluator;
 use super::texts::unquoted;
-use crate::chunk::Mantissas;
 use crate::column_block::{Path, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::elements::each_element;
@@ -30,7 +29,7 @@ pub(super) struct ObjectsOfNumbers {
     lists: Arc<PathColumn>,
     /// For each of these lists the members by number, in the order of the document.
     of_list: Vec<Vec<usize>>,
-    columns: Vec<Arc<PathColumn>>,
+    members: Vec<Arc<Numbers>>,
 }
 
 impl Evaluator<'_> {
@@ -49,17 +48,20 @@ impl Evaluator<'_> {
         let block = self.block.stored().filter(|block| block.len() >= ROWS_MIN)?;
         let lists = block.object_keys(&path).ok()??;
         let of_list = members_of_lists(&keys, &lists.coded()?.dictionary)?;
-        let column = |key| {
+        let numbers = |key| {
             let path: Path = path.iter().chain(std::iter::once(key)).cloned().collect();
-            block.at(&path).ok().filter(|column| matches!(**column, PathColumn::Numbers(_)))
+            match &*block.at(&path).ok()? {
+                PathColumn::Numbers(column) => Some(column.numbers.clone()),
+                _ => None,
+            }
         };
-        Some(ObjectsOfNumbers { columns: keys.iter().map(column).collect::<Option<_>>()?, lists, of_list })
+        Some(ObjectsOfNumbers { members: keys.iter().map(numbers).collect::<Option<_>>()?, lists, of_list })
     }
 
     /// The values of objects in some rows, in ascending order, and the row of each; none where they are many, or mantissas have no room for them.
     pub(super) fn values_of(
         &self,
-        ObjectsOfNumbers { lists, of_list, columns }: &ObjectsOfNumbers,
+        ObjectsOfNumbers { lists, of_list, members }: &ObjectsOfNumbers,
         rows: &[u32],
     ) -> Result<Option<(Vec<u32>, PathColumn)>, ExecError> {
         let Some(coded) = lists.coded() else { return Ok(None) };
@@ -69,7 +71,7 @@ impl Evaluator<'_> {
             return Ok(None);
         }
         let mut origins = Vec::with_capacity(count);
-        let Some(mut gathered) = Gathered::of(columns, count) else { return Ok(None) };
+        let Some(mut gathered) = Gathered::of(members, count) else { return Ok(None) };
         for (nth, row) in rows.iter().enumerate() {
             for member in list(*row) {
                 origins.push(*row);
@@ -118,19 +120,14 @@ struct Cursor<'c> {
 }
 
 impl<'c> Gathered<'c> {
-    /// Nothing yet, of so many numbers; none where a column has something else, or mantissas of one scale may have no room.
-    fn of(columns: &'c [Arc<PathColumn>], count: usize) -> Option<Gathered<'c>> {
-        let numbers = |column: &'c Arc<PathColumn>| match &**column {
-            PathColumn::Numbers(column) => Some(&*column.numbers),
-            _ => None,
-        };
-        let all = columns.iter().map(numbers).collect::<Option<Vec<&Mantissas>>>()?;
-        let scale = all.iter().map(|numbers| numbers.scale).max()?;
-        let cursor = |numbers: &'c Mantissas| {
+    /// Nothing yet, of so many numbers; none where mantissas of one scale may have no room.
+    fn of(members: &'c [Arc<Numbers>], count: usize) -> Option<Gathered<'c>> {
+        let scale = members.iter().map(|numbers| numbers.scale).max()?;
+        let cursor = |numbers: &'c Arc<Numbers>| {
             let power = 10i64.checked_pow((scale - numbers.scale).into())?;
             Some(Cursor { numbers, next: 0, power })
         };
-        let columns = all.into_iter().map(cursor).collect::<Option<_>>()?;
+        let columns = members.iter().map(cursor).collect::<Option<_>>()?;
         Some(Gathered {
             columns,
             scale,

@@ -3,7 +3,7 @@
 //! Of a path that comes a second time as a group's key there is a table of its keys over all blocks, and each dictionary that stays in memory from query to query
 //! has the numbers of its texts in it. Keys are added and never changed, so that no number is ever wrong; what comes with new blocks is added when these come.
 
-use crate::dictionary::{Dictionary, EntryNumbers};
+use crate::dictionary::{Dictionary, EntryNumbers, SpellsKeys};
 use crate::key_table::{Found, Kept, KeyTable, Spelling, is_its_canonical_text};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -51,12 +51,20 @@ const PATH_BYTES: usize = 256;
 pub(crate) struct KeptKeys {
     /// Tells it from all others.
     id: u64,
-    keys: RwLock<Arc<NumberedKeys>>,
+    /// Who uses the table has all of this; dictionaries whose texts stand in it have its keys only.
+    keys: Arc<SharedKeys>,
     held_bytes: AtomicUsize,
-    /// The same once it is given up.
-    left_bytes: AtomicUsize,
     /// Whether the memory is needed otherwise: nothing is added any more, and whoever uses it ends that soon.
     is_given_up: Arc<AtomicBool>,
+    tables: Weak<Tables>,
+}
+
+/// The keys themselves, as long as anybody uses them.
+#[derive(Debug)]
+struct SharedKeys {
+    keys: RwLock<Arc<NumberedKeys>>,
+    /// What they take once their table is given up.
+    left_bytes: AtomicUsize,
     tables: Weak<Tables>,
 }
 
@@ -204,9 +212,12 @@ impl KeptKeys {
         static IDS: AtomicU64 = AtomicU64::new(0);
         KeptKeys {
             id: IDS.fetch_add(1, Relaxed),
-            keys: RwLock::default(),
+            keys: Arc::new(SharedKeys {
+                keys: RwLock::default(),
+                left_bytes: AtomicUsize::new(0),
+                tables: tables.clone(),
+            }),
             held_bytes: AtomicUsize::new(0),
-            left_bytes: AtomicUsize::new(0),
             is_given_up: Arc::default(),
             tables,
         }
@@ -219,12 +230,12 @@ impl KeptKeys {
 
     /// Nothing is added from now on: how many bytes it takes, which are free once nobody reads it.
     fn give_up(&self) -> usize {
-        let _nobody_adds = self.keys.write();
+        let _nobody_adds = self.keys.keys.write();
         self.is_given_up.store(true, Relaxed);
         let bytes = self.held_bytes.swap(0, Relaxed);
         if let Some(tables) = self.tables.upgrade() {
             tables.left_bytes.fetch_add(bytes, Relaxed);
-            self.left_bytes.fetch_add(bytes, Relaxed);
+            self.keys.left_bytes.fetch_add(bytes, Relaxed);
         }
         bytes
     }
@@ -236,8 +247,7 @@ impl KeptKeys {
 
     /// The keys, to which nothing is added meanwhile.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<NumberedKeys>> {
-        // Keys are added one by one, so that what panics leaves fewer at worst.
-        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+        self.keys.read()
     }
 
     /// The numbers of a dictionary's texts. They are given once it comes again, since one that is made for each query anew would never be asked again; none where they are not
@@ -248,7 +258,9 @@ impl KeptKeys {
             return known;
         }
         let tables = self.tables.upgrade()?;
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        // Another table may have to spell its texts: never while this one is locked.
+        dictionary.spell();
+        let mut keys = self.keys.keys.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first.
         let known = dictionary.numbers().filter(|numbers| numbers.table == self.id);
         if known.is_some() || self.is_given_up() {
@@ -261,7 +273,16 @@ impl KeptKeys {
         // Less where it was copied, as somebody reads what it was: a copy has no room to spare. Both wrap alike.
         tables.held_bytes.fetch_add(bytes.wrapping_sub(before), Relaxed);
         let is_given_up = self.is_given_up.clone();
-        let numbers = Arc::new(EntryNumbers { table: self.id, is_given_up, numbers, spelled_otherwise });
+        let firsts = dictionary.firsts().map(Option::unwrap_or_default).collect();
+        let keys_of = Arc::downgrade(&self.keys);
+        let numbers = Arc::new(EntryNumbers {
+            table: self.id,
+            is_given_up,
+            keys: keys_of,
+            numbers,
+            firsts,
+            spelled_otherwise,
+        });
         dictionary.keep_numbers(&numbers);
         drop(keys);
         tables.make_room_for(self);
@@ -269,7 +290,21 @@ impl KeptKeys {
     }
 }
 
-impl Drop for KeptKeys {
+impl SharedKeys {
+    fn read(&self) -> RwLockReadGuard<'_, Arc<NumberedKeys>> {
+        // Keys are added one by one, so that what panics leaves fewer at worst.
+        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SpellsKeys for SharedKeys {
+    fn spell(&self, numbers: &[u32], each: &mut dyn FnMut(&[u8])) {
+        let keys = self.read();
+        numbers.iter().for_each(|number| each(&keys.first(*number)));
+    }
+}
+
+impl Drop for SharedKeys {
     fn drop(&mut self) {
         if let Some(tables) = self.tables.upgrade() {
             tables.left_bytes.fetch_sub(*self.left_bytes.get_mut(), Relaxed);
@@ -405,6 +440,37 @@ mod tests {
         );
         assert_eq!(kept.snapshot().known(b"1e0"), Some(150));
         check_sum(&numbers);
+    }
+
+    #[test]
+    fn a_dictionary_without_its_texts_has_them_from_the_table_until_that_is_given_up() {
+        let numbers = KeyNumbers::new(1 << 20);
+        let kept = number(&numbers, "a", 0..100).unwrap();
+        let with_texts = dictionary(50..250).with_nothing_first();
+        assert!(with_texts.numbered().is_none(), "no table has them yet");
+        kept.numbers_of(&with_texts, true).unwrap();
+        let numbered = with_texts.numbered().unwrap();
+        assert!(numbered.held_bytes() < with_texts.held_bytes() / 3);
+        let without = numbered.dictionary().unwrap();
+        assert_eq!(without.len(), with_texts.len());
+        assert!(without.firsts().eq(with_texts.firsts()));
+        assert!(kept.numbers_of(&without, false).is_some(), "it has its numbers");
+        let before = without.held_bytes();
+        assert!((0..201).all(|text| without.get(text) == with_texts.get(text)));
+        assert!(without.held_bytes() > before, "texts are spelled once they are asked for");
+        // Another spelling of a key would be lost.
+        let otherwise = [r#""\u0074he key of the number 7""#.to_owned(), format!("\"{}\"", "x".repeat(5000))];
+        let otherwise = Dictionary::of(otherwise.iter().map(|text| text.as_bytes()));
+        kept.numbers_of(&otherwise, true).unwrap();
+        assert!(otherwise.numbered().is_none());
+        numbers.shrink(0, 0);
+        assert!(numbered.dictionary().is_none() && numbered.are_left_in_table());
+        // Who has it already reads on, and what that takes is counted.
+        drop(kept);
+        assert!(without.is_left_in_table() && numbers.held_bytes() > 0);
+        assert_eq!(without.get(200), with_texts.get(200));
+        drop(without);
+        assert_eq!(numbers.held_bytes(), 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod by_mantissa;
 
-use crate::allocated::{Pages, vec_bytes};
+use crate::allocated::Pages;
 use crate::chunk::Mantissas;
 use crate::dictionary::{Dictionary, EntryNumbers};
 use crate::key_numbers::{KeptKeys, NumberedKeys};
@@ -477,7 +477,8 @@ impl Keys {
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does.
     pub(crate) fn bytes(&self) -> usize {
-        let here = self.kept.as_ref().map_or(0, |kept| vec_bytes(&kept.here));
+        // It is as long as what is kept from the beginning.
+        let here = self.kept.as_ref().map_or(0, |kept| kept.here.capacity() * size_of::<u32>());
         self.own.bytes() + self.numbers.bytes() + self.mantissas.bytes() + self.firsts.bytes() + here
     }
 }

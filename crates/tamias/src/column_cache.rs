@@ -49,11 +49,17 @@ struct Entries {
 /// A query replaces one part in so many of what is kept.
 const REPLACED_SHARE: usize = 8;
 
-/// The numbers of keys take one part in so many at most.
-const KEYS_SHARE: usize = 4;
+/// The numbers of keys that no query uses take one part in so many at most where memory is short.
+const UNUSED_KEYS_SHARE: usize = 4;
 
-/// And one in so many where a query that uses them needs memory: it would have to hold the keys itself.
-const USED_KEYS_SHARE: usize = 2;
+/// The numbers of keys take so many parts of so many at most: a query that uses them would have to hold the keys itself.
+const KEYS_SHARE: (usize, usize) = (3, 4);
+
+/// The most that the numbers of keys take of so many bytes.
+fn keys_bytes_max(bytes_max: usize) -> usize {
+    let (parts, of) = KEYS_SHARE;
+    bytes_max / of * parts
+}
 
 struct Entry {
     cached: Arc<Cached>,
@@ -144,7 +150,7 @@ impl ColumnCache {
             bytes_max,
             entries: Mutex::default(),
             held_bytes: AtomicUsize::new(0),
-            key_numbers: KeyNumbers::new(bytes_max / KEYS_SHARE),
+            key_numbers: KeyNumbers::new(keys_bytes_max(bytes_max)),
             turns: AtomicU64::new(0),
         }
     }
@@ -185,7 +191,7 @@ impl Turn {
             && self.budget_bytes >= entries.bytes
         {
             entries.made_room = self.number;
-            entries.shrink(bytes_max - bytes_max / REPLACED_SHARE);
+            entries.shrink(bytes_max - bytes_max / REPLACED_SHARE, None);
             bytes = cached.held_bytes();
         }
         let limit = self.budget_bytes.min(*bytes_max);
@@ -212,13 +218,13 @@ impl tamias_query::Cache for ColumnCache {
     }
 
     fn shrink(&self, bytes_max: usize) {
-        self.key_numbers.shrink(bytes_max / KEYS_SHARE, bytes_max / USED_KEYS_SHARE);
+        self.key_numbers.shrink(bytes_max / UNUSED_KEYS_SHARE, keys_bytes_max(bytes_max));
         let bytes_max = bytes_max.saturating_sub(self.key_numbers.held_bytes());
         let mut entries = lock(&self.entries);
         if bytes_max > 0 {
             entries.compact(bytes_max);
         }
-        entries.shrink(bytes_max);
+        entries.shrink(bytes_max, Some(self.turns.load(Relaxed)));
         self.held_bytes.store(entries.bytes, Relaxed);
     }
 
@@ -268,34 +274,36 @@ impl Entries {
     }
 
     /// Drops what was used longest ago, until the rest takes so many bytes at most. As that is done for much at once, it costs little for each piece.
-    fn shrink(&mut self, bytes_max: usize) {
-        let mut pieces: Vec<(u64, BlockId, usize)> = Vec::new();
+    ///
+    /// Where a query that goes on needs the memory, its turn is given: what was used in the turn before goes last in blocks that it has yet to come to, as most queries
+    /// come again, and would find nothing if each block went just before it is needed.
+    fn shrink(&mut self, bytes_max: usize, by: Option<u64>) {
+        let mut pieces: Vec<((bool, u64), BlockId, usize)> = Vec::new();
         for (id, Entry { cached, bytes, used, .. }) in &self.by_id {
+            let is_to_come = |of: u64| by.is_some_and(|turn| *used < turn && of + 1 >= turn);
             let mut of_columns = 0;
             if let Some(decoded) = cached.decoded() {
                 decoded.pieces(|used, bytes| {
                     of_columns += bytes;
-                    pieces.push((used, *id, bytes));
+                    pieces.push(((is_to_come(used), used), *id, bytes));
                 });
             }
-            pieces.push((*used, *id, bytes.saturating_sub(of_columns)));
+            pieces.push(((is_to_come(*used), *used), *id, bytes.saturating_sub(of_columns)));
         }
         pieces.sort_unstable();
         let mut left = self.bytes;
-        let kept = pieces.iter().position(|(_, _, bytes)| {
-            let is_enough = left <= bytes_max;
-            left = left.saturating_sub(*bytes);
-            is_enough
-        });
-        let dropped = pieces.get(..kept.unwrap_or(pieces.len())).unwrap_or_default();
-        let Some((last_used, last_id, _)) = dropped.last() else { return };
-        let mut ids: Vec<BlockId> = dropped.iter().map(|(_, id, _)| *id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        for id in ids {
+        // Of each block what was used before a turn goes.
+        let mut since: HashMap<BlockId, u64> = HashMap::new();
+        for ((_, used), id, bytes) in pieces {
+            if left <= bytes_max {
+                break;
+            }
+            left = left.saturating_sub(bytes);
+            let since = since.entry(id).or_default();
+            *since = (*since).max(used + 1);
+        }
+        for (id, since) in since {
             let Some(Entry { cached, is_compact, used, .. }) = self.remove(id) else { continue };
-            // Of the pieces that were used at the same time those of the first blocks go.
-            let since = if id <= *last_id { last_used + 1 } else { *last_used };
             if used >= since {
                 cached.reduce(|decoded| decoded.used_since(since));
                 let bytes = cached.held_bytes();

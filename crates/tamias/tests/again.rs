@@ -237,6 +237,75 @@ fn texts_that_were_put_together_stay_without_their_pieces_where_both_do_not_fit(
     assert_eq!(read[2..], [0; 2], "{read:?}");
 }
 
+#[test]
+fn texts_that_are_keys_stay_as_numbers_where_they_do_not_fit() {
+    let by_path = "select count(*) as n from stream group by RequestPath order by n desc limit 10";
+    let distinct = "select count(distinct(RequestPath)) from stream where RequestPath is not null";
+    let reads_texts = "select count(*) from stream where RequestPath like '/api/%/orders%'";
+    // As texts they take more; the first query is the one that numbers nothing.
+    let read =
+        read_bytes(620_000, [by_path, by_path, by_path, distinct, by_path, reads_texts, by_path, distinct]);
+    assert!(read[2..5] == [0; 3], "{read:?}");
+}
+
+/// Texts that nearly all differ, and few that come again.
+const MANY_KEYS: &[&str] = &[
+    "select count(*) as n, min(N) from stream group by K order by n desc, K limit 20",
+    "select count(distinct(K)), count(distinct(S)) from stream",
+    "select count(*) as n from stream where K is not null group by K having n > 1",
+    "select count(*) from stream where N % 7 = 3 group by S",
+    "select count(*) from stream where Contains(K, '77') and K <> S",
+    "select max(K), min(K), count(*) from stream group by S",
+    "select count(*) as n from stream where EndsWith(K, '9') group by K order by n desc, K limit 10",
+    "select count(*) from stream group by ToUpper(S)",
+    "select count(*) from stream group by S, K order by K desc limit 7",
+];
+
+#[test]
+fn keys_without_their_texts_are_the_same_whatever_becomes_of_their_table() {
+    let lines: Vec<Vec<u8>> = (0..9000u32)
+        .map(|n| {
+            let spelled = if n % 50 == 3 { r"\u006b" } else { "k" };
+            let key = match n % 10 {
+                0 => String::new(),
+                1 => r#""K":null,"#.to_owned(),
+                _ => {
+                    format!(r#""K":"{}ey {} of the events","#, spelled.replace(r"\\", r"\"), n * 7919 % 7001)
+                }
+            };
+            format!(
+                r#"{{"@t":"2024-05-29T10:{:02}:{:02}Z",{key}"N":{n},"S":"a text of source {}"}}"#,
+                n / 3000,
+                n / 50 % 60,
+                n % 400
+            )
+            .into_bytes()
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = in_columns(folder.path(), 1500, &lines);
+    for bytes_max in [150_000, 400_000, 700_000, 1_500_000] {
+        store = store.with_column_cache(bytes_max);
+        for round in 0..3 {
+            for (nth, query) in MANY_KEYS.iter().enumerate() {
+                let expected = rows(&store, query, true);
+                for time in 0..3 {
+                    let threads = (1 + (nth + time + round) % 2).try_into().unwrap();
+                    let options = RunOptions { threads, ..RunOptions::default() };
+                    let when =
+                        format!("with {bytes_max} bytes of cache, in round {round}, at the {time}. time");
+                    assert!(told(&store, query, options).unwrap() == expected, "{query}, {when}");
+                }
+                // Who may hold little takes the memory from what is kept.
+                let options = RunOptions { memory_bytes: 300_000, ..RunOptions::default() };
+                if let Ok(told) = told(&store, query, options) {
+                    assert!(told == expected, "{query}, with little memory");
+                }
+            }
+        }
+    }
+}
+
 /// Events whose keys come again in other blocks, some of them spelled otherwise there.
 fn with_keys(numbers: std::ops::Range<u32>) -> impl Iterator<Item = String> {
     numbers.map(|n| {

@@ -271,7 +271,7 @@ impl DistinctCounts {
         match &mut self.values {
             Values::OfOne(keys) => {
                 let texts = keys.texts_of(dictionary);
-                let codes = codes.filter(|code| !dictionary.get(*code).is_empty());
+                let codes = codes.filter(|code| dictionary.first(*code).is_some());
                 keys.find_entries(&texts, codes, |_| {});
             }
             Values::OfEach(tables) => {

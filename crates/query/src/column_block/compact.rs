@@ -4,9 +4,9 @@
 //! one. To widen them again costs a fraction of what decoding them costs.
 
 use super::coded::{Coded, held_by_digits};
-use super::path_column::PathColumn;
+use super::path_column::{PathColumn, known_coded};
 use crate::chunk::OwnTimes;
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, NumberedTexts};
 use std::sync::Arc;
 use tamias_shred::{Arrivals, Digits, Numbers};
 use tamias_simd::numbers::{append_above, range};
@@ -16,6 +16,8 @@ use tamias_simd::numbers::{append_above, range};
 pub(super) enum Compact {
     /// For each row its entry; without codes each has its own.
     Coded { codes: Option<Narrow>, dictionary: Arc<Dictionary> },
+    /// The same where the entries are keys only: their texts stand in a table of keys.
+    Keys { codes: Option<Narrow>, texts: NumberedTexts },
     /// Numbers of a block of so many rows.
     Numbers { numbers: CompactNumbers, rows: usize },
 }
@@ -54,7 +56,13 @@ struct NarrowArrivals {
 pub(super) enum Narrow {
     One(Box<[u8]>),
     Two(Box<[u16]>),
+    /// The low bytes first.
+    Three(Box<[[u8; 3]]>),
     Four(Box<[u32]>),
+}
+
+fn of_three([low, middle, high]: [u8; 3]) -> u32 {
+    u32::from_le_bytes([low, middle, high, 0])
 }
 
 impl Narrow {
@@ -64,7 +72,15 @@ impl Narrow {
         Some(match greatest {
             0..=0xff => Narrow::One(numbers.map(|number| number as u8).collect()),
             0x100..=0xffff => Narrow::Two(numbers.map(|number| number as u16).collect()),
-            0x1_0000.. => Narrow::Four(numbers.map(|number| number as u32).collect()),
+            0x1_0000..=0xff_ffff => Narrow::Three(
+                numbers
+                    .map(|number| {
+                        let [low, middle, high, ..] = number.to_le_bytes();
+                        [low, middle, high]
+                    })
+                    .collect(),
+            ),
+            0x100_0000.. => Narrow::Four(numbers.map(|number| number as u32).collect()),
         })
     }
 
@@ -81,6 +97,7 @@ impl Narrow {
         match self {
             Narrow::One(numbers) => out.extend(numbers.iter().map(move |number| wide((*number).into()))),
             Narrow::Two(numbers) => out.extend(numbers.iter().map(move |number| wide((*number).into()))),
+            Narrow::Three(numbers) => out.extend(numbers.iter().map(move |number| wide(of_three(*number)))),
             Narrow::Four(numbers) => out.extend(numbers.iter().map(move |number| wide(*number))),
         }
     }
@@ -91,6 +108,9 @@ impl Narrow {
         match self {
             Narrow::One(numbers) => append_above(base, numbers, &mut all),
             Narrow::Two(numbers) => append_above(base, numbers, &mut all),
+            Narrow::Three(numbers) => {
+                all.extend(numbers.iter().map(|number| base.wrapping_add(of_three(*number).into())));
+            }
             Narrow::Four(numbers) => append_above(base, numbers, &mut all),
         }
         all
@@ -100,6 +120,7 @@ impl Narrow {
         match self {
             Narrow::One(numbers) => numbers.len(),
             Narrow::Two(numbers) => 2 * numbers.len(),
+            Narrow::Three(numbers) => 3 * numbers.len(),
             Narrow::Four(numbers) => 4 * numbers.len(),
         }
     }
@@ -138,32 +159,63 @@ impl Compact {
     /// The same values in fewer bytes; none where that takes no fewer, as of texts that are all distinct.
     pub(super) fn of(column: &PathColumn) -> Option<Compact> {
         let compact = match column {
-            PathColumn::Coded(coded) => Compact::of_coded(coded)?,
-            PathColumn::Pieces(column) => Compact::of_coded(column.known_coded()?)?,
             PathColumn::Numbers(column) => {
                 Compact::Numbers { numbers: CompactNumbers::of(&column.numbers)?, rows: column.rows() }
             }
-            PathColumn::Nothing | PathColumn::Mixed(_) | PathColumn::Unknown => return None,
+            other => {
+                let (codes, dictionary) = Compact::of_coded(known_coded(other)?)?;
+                Compact::Coded { codes, dictionary: dictionary.clone() }
+            }
         };
         Some(compact).filter(|compact| compact.held_bytes() < column.held_bytes())
     }
 
-    fn of_coded(coded: &Coded) -> Option<Compact> {
+    fn of_coded(coded: &Coded) -> Option<(Option<Narrow>, &Arc<Dictionary>)> {
         let codes = match coded.codes() {
             None => None,
             Some(codes) => Some(Narrow::of(codes.iter().map(|code| u64::from(*code)))?),
         };
-        Some(Compact::Coded { codes, dictionary: coded.dictionary.clone() })
+        Some((codes, &coded.dictionary))
     }
 
-    /// The column as it is evaluated.
-    pub(super) fn widened(&self) -> PathColumn {
+    /// The same values as keys, whose texts a table of keys has; none where no table has them.
+    pub(super) fn of_keys(column: &PathColumn) -> Option<Compact> {
+        let coded = known_coded(column)?;
+        let texts = coded.dictionary.numbered()?;
+        let (codes, _) = Compact::of_coded(coded)?;
+        Some(Compact::Keys { codes, texts })
+    }
+
+    /// Whether the texts stand in a table of keys.
+    pub(super) fn are_keys(&self) -> bool {
+        matches!(self, Compact::Keys { .. })
+    }
+
+    /// Whether its texts stood in a table of keys that is given up.
+    pub(super) fn is_left_in_table(&self) -> bool {
+        matches!(self, Compact::Keys { texts, .. } if texts.are_left_in_table())
+    }
+
+    /// Whether keys are here with all that is known of them in a column.
+    pub(super) fn are_keys_of(&self, column: &PathColumn) -> bool {
+        let are_shared_out = || known_coded(column).is_some_and(|coded| coded.dictionary.has_shares());
+        matches!(self, Compact::Keys { texts, .. } if texts.has_shares() || !are_shared_out())
+    }
+
+    /// The column as it is evaluated; none where its texts stand elsewhere.
+    pub(super) fn widened(&self) -> Option<PathColumn> {
         match self {
-            Compact::Coded { codes, dictionary } => {
-                let codes = codes.as_ref().map(|codes| codes.widened(|code| code));
-                PathColumn::Coded(Coded::new(codes, dictionary.clone()))
-            }
-            Compact::Numbers { numbers, rows } => PathColumn::of_numbers(numbers.widened(), *rows),
+            Compact::Coded { codes, dictionary } => Some(coded(codes, dictionary.clone())),
+            Compact::Keys { .. } => None,
+            Compact::Numbers { numbers, rows } => Some(PathColumn::of_numbers(numbers.widened(), *rows)),
+        }
+    }
+
+    /// The same as keys, whose texts are spelled once they are asked for; none where the table that has them is given up.
+    pub(super) fn widened_keys(&self) -> Option<PathColumn> {
+        match self {
+            Compact::Keys { codes, texts } => Some(coded(codes, Arc::new(texts.dictionary()?))),
+            other => other.widened(),
         }
     }
 
@@ -173,9 +225,18 @@ impl Compact {
             Compact::Coded { codes, dictionary } => {
                 codes.as_ref().map_or(0, Narrow::held_bytes) + dictionary.held_bytes()
             }
+            Compact::Keys { codes, texts } => {
+                codes.as_ref().map_or(0, Narrow::held_bytes) + texts.held_bytes()
+            }
             Compact::Numbers { numbers, .. } => numbers.held_bytes(),
         }
     }
+}
+
+/// The column of codes that are widened again.
+fn coded(codes: &Option<Narrow>, dictionary: Arc<Dictionary>) -> PathColumn {
+    let codes = codes.as_ref().map(|codes| codes.widened(|code| code));
+    PathColumn::Coded(Coded::new(codes, dictionary))
 }
 
 impl CompactTimes {
@@ -251,7 +312,7 @@ mod tests {
         fn numbers_come_back_as_they_were((numbers, rows) in numbers()) {
             let column = PathColumn::of_numbers(numbers.clone(), rows);
             if let Some(compact) = Compact::of(&column) {
-                let PathColumn::Numbers(widened) = compact.widened() else { panic!("{compact:?}") };
+                let Some(PathColumn::Numbers(widened)) = compact.widened() else { panic!("{compact:?}") };
                 prop_assert_eq!(&*widened.numbers, &numbers);
                 prop_assert_eq!(widened.rows(), rows);
                 prop_assert!(compact.held_bytes() * 2 <= column.held_bytes() + numbers.values.len());
@@ -285,7 +346,7 @@ mod tests {
     #[test]
     fn codes_come_back_as_they_were_in_as_few_bytes_as_they_take() {
         for (entries, bytes) in
-            [(1u32, Some(1)), (256, Some(1)), (257, Some(2)), (65_536, Some(2)), (65_537, None)]
+            [(1u32, Some(1)), (256, Some(1)), (257, Some(2)), (65_536, Some(2)), (65_537, Some(3))]
         {
             let codes: Vec<u32> = (0..100_000).map(|row| row % entries).collect();
             let dictionary = Arc::new(Dictionary::new(vec![b'7'; entries as usize], (1..=entries).collect()));
@@ -296,7 +357,7 @@ mod tests {
                 .map(|compact| (compact.held_bytes() - dictionary.held_bytes()) / codes.len());
             assert_eq!(held, bytes, "{entries}");
             if let Some(compact) = compact {
-                assert_eq!(compact.widened().coded().unwrap().codes(), Some(&*codes));
+                assert_eq!(compact.widened().unwrap().coded().unwrap().codes(), Some(&*codes));
             }
         }
     }

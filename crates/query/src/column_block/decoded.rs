@@ -3,7 +3,7 @@
 use super::array_column::ArrayColumn;
 use super::coded::held_by_numbers;
 use super::compact::{Compact, CompactNumbers, CompactTimes};
-use super::path_column::PathColumn;
+use super::path_column::{PathColumn, known_coded};
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::borrow::Borrow;
@@ -153,12 +153,48 @@ struct Kept<C> {
 struct Turns {
     made: u64,
     used: u64,
+    /// When it was used last for more than keys, which are told apart and no more.
+    read: u64,
+}
+
+/// What a column is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Values,
+    /// Values are told apart, and few of them are spelled.
+    Keys,
 }
 
 impl Turns {
+    /// Of what is made in a turn.
+    fn new(turn: u64, usage: Use) -> Turns {
+        let mut turns = Turns { made: turn, used: 0, read: 0 };
+        turns.use_for(usage, turn);
+        turns
+    }
+
     /// Takes note of a turn in which it is used.
     fn use_in(&mut self, turn: u64) {
+        self.use_for(Use::Values, turn);
+    }
+
+    /// The same of what it is used for.
+    fn use_for(&mut self, usage: Use, turn: u64) {
         self.used = self.used.max(turn);
+        if usage == Use::Values {
+            self.read = self.read.max(turn);
+        }
+    }
+
+    /// Takes note of when something that is the same was used.
+    fn join(&mut self, other: Turns) {
+        self.used = self.used.max(other.used);
+        self.read = self.read.max(other.read);
+    }
+
+    /// Whether it was used for keys only when it was used last.
+    fn are_of_keys(&self) -> bool {
+        self.read < self.used
     }
 }
 
@@ -193,7 +229,8 @@ impl<T> Piece<T> {
     }
 
     fn turns(&self) -> Turns {
-        Turns { made: self.made.load(Relaxed), used: self.used.load(Relaxed) }
+        let used = self.used.load(Relaxed);
+        Turns { made: self.made.load(Relaxed), used, read: used }
     }
 
     /// The piece if it is to be kept, or else none.
@@ -202,7 +239,7 @@ impl<T> Piece<T> {
         match self.value.get().filter(|_| is_kept(turns)) {
             None => Piece::default(),
             Some(value) => {
-                let Turns { made, used } = turns;
+                let Turns { made, used, .. } = turns;
                 Piece { value: OnceLock::from(value.clone()), made: made.into(), used: used.into() }
             }
         }
@@ -211,15 +248,40 @@ impl<T> Piece<T> {
 
 impl Paths {
     fn get(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        known(&self.wide, path, turn).or_else(|| {
-            let compact = known(&self.compact, path, turn)?;
-            Some(self.keep(path, Arc::new(compact.widened()), turn))
+        self.get_for(Use::Values, path, turn)
+    }
+
+    /// The same for some use: keys may have their texts elsewhere.
+    fn get_for(&self, usage: Use, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        let wide = lock(&self.wide).get_mut(path).map(|kept| {
+            kept.turns.use_for(usage, turn);
+            kept.column.clone()
+        });
+        wide.or_else(|| {
+            let widened = {
+                let mut compact = lock(&self.compact);
+                let kept = compact.get_mut(path)?;
+                let column = kept.column.clone();
+                if usage == Use::Keys || !column.are_keys() {
+                    kept.turns.use_for(usage, turn);
+                }
+                drop(compact);
+                match usage {
+                    Use::Values => column.widened()?,
+                    Use::Keys => column.widened_keys()?,
+                }
+            };
+            Some(self.keep_for(usage, path, Arc::new(widened), turn))
         })
     }
 
     /// Where another thread was first, its column counts.
     fn keep(&self, path: &[Box<str>], column: Arc<PathColumn>, turn: u64) -> Arc<PathColumn> {
-        keep(&self.wide, path.into(), column, turn)
+        self.keep_for(Use::Values, path, column, turn)
+    }
+
+    fn keep_for(&self, usage: Use, path: &[Box<str>], column: Arc<PathColumn>, turn: u64) -> Arc<PathColumn> {
+        keep(&self.wide, path.into(), column, Turns::new(turn, usage))
     }
 
     fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
@@ -269,17 +331,39 @@ impl Paths {
             let are_counted = counted.is_some();
             if let Some(counted) = counted {
                 let kept = || Kept { column: Arc::new(Lengths::Compact(counted)), turns: *turns };
-                lengths.entry(path.clone()).or_insert_with(kept).turns.use_in(turns.used);
+                lengths.entry(path.clone()).or_insert_with(kept).turns.join(*turns);
             }
-            if let Some(known) = compact.get_mut(path) {
-                known.turns.use_in(turns.used);
+            // What was made of a table that is given up keeps that from being freed.
+            if known_coded(column).is_some_and(|coded| coded.dictionary.is_left_in_table()) {
+                compact.remove(path);
                 return false;
             }
-            let Some(of_column) = Compact::of(column) else {
-                return !are_counted || !matches!(**column, PathColumn::Pieces(_));
+            // Keys without texts are of no use where texts were asked for since.
+            let is_of_use = |known: &Compact| match turns.are_of_keys() {
+                true => !known.is_left_in_table(),
+                false => !known.are_keys(),
             };
-            compact.insert(path.clone(), Kept { column: Arc::new(of_column), turns: *turns });
-            false
+            if let Some(known) = compact.get_mut(path).filter(|known| is_of_use(&known.column)) {
+                known.turns.join(*turns);
+                if turns.are_of_keys()
+                    && !known.column.are_keys_of(column)
+                    && let Some(keys) = Compact::of_keys(column)
+                {
+                    known.column = Arc::new(keys);
+                }
+                return false;
+            }
+            let keys = if turns.are_of_keys() { Compact::of_keys(column) } else { None };
+            match keys.or_else(|| Compact::of(column)) {
+                Some(of_column) => {
+                    compact.insert(path.clone(), Kept { column: Arc::new(of_column), turns: *turns });
+                    false
+                }
+                None => {
+                    compact.remove(path);
+                    !are_counted || !matches!(**column, PathColumn::Pieces(_))
+                }
+            }
         });
         drop((compact, lengths));
         all
@@ -369,6 +453,11 @@ impl DecodedColumns {
         self.paths.get(path, turn)
     }
 
+    /// The same for some use.
+    pub(super) fn column_for(&self, usage: Use, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        self.paths.get_for(usage, path, turn)
+    }
+
     /// How many characters the texts at a path have, if that was counted for all rows.
     pub(super) fn lengths(&self, path: &[Box<str>], turn: u64) -> Option<Arc<Numbers>> {
         self.paths.lengths(path, turn)
@@ -376,7 +465,8 @@ impl DecodedColumns {
 
     /// Keeps how many characters the texts at a path have.
     pub(super) fn keep_lengths(&self, path: &Path, lengths: Numbers, turn: u64) -> Arc<Numbers> {
-        keep(&self.paths.lengths, path.clone(), Arc::new(Lengths::Wide(Arc::new(lengths))), turn).widened()
+        let lengths = Arc::new(Lengths::Wide(Arc::new(lengths)));
+        keep(&self.paths.lengths, path.clone(), lengths, Turns::new(turn, Use::Values)).widened()
     }
 
     /// Begins a search of texts at a path without keeping them, where that is wanted: the first time, and each time once they were kept in vain. A query may
@@ -400,8 +490,14 @@ impl DecodedColumns {
     }
 
     /// Keeps the column of a path. Where another thread was first, its column counts.
-    pub(super) fn keep_column(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
-        self.paths.keep(path, Arc::new(column), turn)
+    pub(super) fn keep_column(
+        &self,
+        usage: Use,
+        path: &[Box<str>],
+        column: PathColumn,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        self.paths.keep_for(usage, path, Arc::new(column), turn)
     }
 
     /// What was made of a path for some rows.
@@ -453,13 +549,13 @@ impl DecodedColumns {
     }
 
     pub(super) fn keep_arrays(&self, way: &Way, arrays: ArrayColumn, turn: u64) -> Arc<ArrayColumn> {
-        keep(&self.arrays, way.clone(), Arc::new(arrays), turn)
+        keep(&self.arrays, way.clone(), Arc::new(arrays), Turns::new(turn, Use::Values))
     }
 
     /// What shapes tell of the arrays that a way leads to.
     pub(super) fn arrays_at(&self, way: Way, turn: u64, tell: impl FnOnce() -> AtArrays) -> Arc<AtArrays> {
         let known = known(&self.arrays_at, &way, turn);
-        known.unwrap_or_else(|| keep(&self.arrays_at, way, Arc::new(tell()), turn))
+        known.unwrap_or_else(|| keep(&self.arrays_at, way, Arc::new(tell()), Turns::new(turn, Use::Values)))
     }
 
     /// What shapes tell of the objects at a path.
@@ -470,13 +566,17 @@ impl DecodedColumns {
         tell: impl FnOnce() -> AtObjects,
     ) -> Arc<AtObjects> {
         let known = known(&self.objects_at, path, turn);
-        known.unwrap_or_else(|| keep(&self.objects_at, path.into(), Arc::new(tell()), turn))
+        known.unwrap_or_else(|| {
+            keep(&self.objects_at, path.into(), Arc::new(tell()), Turns::new(turn, Use::Values))
+        })
     }
 
     /// What shapes answer to a question.
     pub(super) fn answer(&self, question: OfShapes, turn: u64, tell: impl FnOnce(&Group) -> bool) -> bool {
         let known = known(&self.answers, &question, turn);
-        *known.unwrap_or_else(|| keep(&self.answers, question, Arc::new(tell(&self.group)), turn))
+        *known.unwrap_or_else(|| {
+            keep(&self.answers, question, Arc::new(tell(&self.group)), Turns::new(turn, Use::Values))
+        })
     }
 
     /// What stands at a path of elements, by the way to their arrays and their own.
@@ -490,7 +590,7 @@ impl DecodedColumns {
         column: PathColumn,
         turn: u64,
     ) -> Arc<PathColumn> {
-        keep(&self.in_elements, place, Arc::new(column), turn)
+        keep(&self.in_elements, place, Arc::new(column), Turns::new(turn, Use::Values))
     }
 
     /// What it takes in memory, in bytes, about.
@@ -523,7 +623,7 @@ impl DecodedColumns {
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
         let paths = self.by_path().map(Paths::compacted);
         let mut all = self.with(paths, frames, &|_| true);
-        let Turns { made, used } = all.times.turns();
+        let Turns { made, used, .. } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
         if all.compact_times.value.get().is_none() {
             let Some(compact) = CompactTimes::of(times) else { return all };
@@ -647,8 +747,8 @@ where
 }
 
 /// Keeps a column. Where another thread was first, its column counts.
-fn keep<P: Eq + Hash, C>(columns: &Columns<P, C>, path: P, column: Arc<C>, turn: u64) -> Arc<C> {
-    let kept = || Kept { column, turns: Turns { made: turn, used: turn } };
+fn keep<P: Eq + Hash, C>(columns: &Columns<P, C>, path: P, column: Arc<C>, turns: Turns) -> Arc<C> {
+    let kept = || Kept { column, turns };
     lock(columns).entry(path).or_insert_with(kept).column.clone()
 }
 

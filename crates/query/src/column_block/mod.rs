@@ -14,9 +14,9 @@ mod piece_column;
 pub(crate) use array::Array;
 pub(crate) use array_column::ArrayColumn;
 pub(crate) use coded::{Coded, TextNumbers};
-pub(crate) use decoded::Path;
 use decoded::{Beside, OfShapes, lock};
 pub use decoded::{DecodedColumns, OwnDocuments};
+pub(crate) use decoded::{Path, Use};
 pub(crate) use kept_columns::KeptColumns;
 pub(crate) use path_column::{MixedColumn, PathColumn};
 pub(crate) use piece_column::PieceColumn;
@@ -421,17 +421,31 @@ impl ColumnBlock {
 
     /// What stands at a path of keys, as documents spell them.
     pub(crate) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
-        if let Some(column) = self.decoded.column(path, self.turn) {
+        self.at_for(Use::Values, path)
+    }
+
+    /// The same for some use.
+    pub(crate) fn at_for(&self, usage: Use, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        if let Some(column) = self.known_for(usage, path) {
             return Ok(column);
         }
         self.expect(path);
         let at = self.read_once(|reader| reader.at(&keys_of(path)))?;
-        Ok(self.keep(path, at))
+        Ok(self.keep(usage, path, at))
+    }
+
+    /// The same if it was decoded before.
+    pub(crate) fn known_for(&self, usage: Use, path: &[Box<str>]) -> Option<Arc<PathColumn>> {
+        self.decoded.column_for(usage, path, self.turn)
     }
 
     /// What stands at a path of keys, where it makes no difference which event has what: numbers come as they are stored, and the first events seem to have them.
-    pub(crate) fn at_in_any_order(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
-        let known = self.decoded.column(path, self.turn);
+    pub(crate) fn at_in_any_order(
+        &self,
+        usage: Use,
+        path: &[Box<str>],
+    ) -> Result<Arc<PathColumn>, ColumnError> {
+        let known = self.known_for(usage, path);
         // That its values have no column does not say whether they are there.
         let known = known.filter(|column| !matches!(**column, PathColumn::Unknown));
         if let Some(column) = known.or_else(|| self.decoded.beside(Beside::InAnyOrder, path, self.turn)) {
@@ -442,7 +456,7 @@ impl ColumnBlock {
                 let column = PathColumn::of_numbers(numbers, self.len());
                 self.decoded.keep_beside(Beside::InAnyOrder, path, Arc::new(column), self.turn)
             }
-            None => self.at(path)?,
+            None => self.at_for(usage, path)?,
         })
     }
 
@@ -512,7 +526,7 @@ impl ColumnBlock {
         }
         self.expect(path);
         Ok(match self.read(|reader| reader.at_rows(&keys_of(path), rows))? {
-            AtRows::All(at) => self.keep(path, at),
+            AtRows::All(at) => self.keep(Use::Values, path, at),
             AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })
     }
@@ -620,8 +634,8 @@ impl ColumnBlock {
         Ok(self.decoded.keep_in_elements(place, PathColumn::new(at, of.at.elements), self.turn))
     }
 
-    fn keep(&self, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {
-        self.decoded.keep_column(path, PathColumn::new(at, self.len()), self.turn)
+    fn keep(&self, usage: Use, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {
+        self.decoded.keep_column(usage, path, PathColumn::new(at, self.len()), self.turn)
     }
 
     /// Reads something of which more may be asked: the frames are kept.
@@ -779,11 +793,11 @@ mod tests {
             other => panic!("{other:?} are numbers"),
         };
         let held = block.decoded().held_bytes();
-        assert_eq!(rows(&block.at_in_any_order(&path).unwrap()), Some(vec![0, 1]));
+        assert_eq!(rows(&block.at_in_any_order(Use::Values, &path).unwrap()), Some(vec![0, 1]));
         assert!(block.decoded().held_bytes() > held && !block.has(&path));
         assert_eq!(rows(&block.at(&path).unwrap()), Some(vec![1, 3]));
         // Those of events serve as well, once they are there.
-        assert_eq!(rows(&block.at_in_any_order(&path).unwrap()), Some(vec![1, 3]));
+        assert_eq!(rows(&block.at_in_any_order(Use::Values, &path).unwrap()), Some(vec![1, 3]));
     }
 
     #[test]

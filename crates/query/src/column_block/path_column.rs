@@ -74,7 +74,7 @@ impl PathColumn {
             }
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
             AtPath::Mixed(Mixed { numbers, rows: others, texts }) => {
-                PathColumn::Mixed(MixedColumn::new(numbers, others, texts.into(), rows))
+                PathColumn::of_mixed(numbers, others, texts.into(), rows)
             }
             AtPath::Pieces(pieces) => PathColumn::Pieces(PieceColumn::new(pieces)),
         }
@@ -96,6 +96,11 @@ impl PathColumn {
         let (coded, may_repeat) = (OnceLock::new(), OnceLock::new());
         let were_keys = AtomicU32::new(0);
         PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded, may_repeat, were_keys })
+    }
+
+    /// All values of so many rows that are numbers, and the other rows that have a value, with its text.
+    pub(crate) fn of_mixed(numbers: Numbers, others: Vec<u32>, texts: Dictionary, rows: usize) -> PathColumn {
+        PathColumn::Mixed(MixedColumn::new(numbers, others, texts, rows))
     }
 
     /// What it takes in memory, in bytes.
@@ -146,6 +151,13 @@ impl PathColumn {
         if may_repeat { self.coded().filter(|coded| coded.repeats()) } else { None }
     }
 
+    /// Takes note that its texts, if they are there, will be keys again: they stay from query to query, or their numbers do.
+    pub(crate) fn will_be_keys(&self) {
+        if let Some(coded) = known_coded(self) {
+            coded.dictionary.are_keys_again();
+        }
+    }
+
     /// The texts by dictionary, where there is nothing that is no text of its own.
     pub(crate) fn texts(&self) -> Option<&Coded> {
         match self {
@@ -184,6 +196,15 @@ impl PathColumn {
             ends.push(bytes.len() as u32);
         }
         Some(Dictionary::new(bytes, ends))
+    }
+}
+
+/// The values of a column by dictionary, where they are no numbers and are there.
+pub(super) fn known_coded(column: &PathColumn) -> Option<&Coded> {
+    match column {
+        PathColumn::Coded(coded) => Some(coded),
+        PathColumn::Pieces(column) => column.known_coded(),
+        PathColumn::Nothing | PathColumn::Numbers(_) | PathColumn::Mixed(_) | PathColumn::Unknown => None,
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct KeptOf {
 }
 
 /// A query uses numbers of keys only if that takes no more than so little of what it may hold.
-const NUMBERS_SHARE: usize = 64;
+const NUMBERS_SHARE: usize = 16;
 
 impl KeptOf {
     /// Whether an aggregate's values have numbers that outlive the query.

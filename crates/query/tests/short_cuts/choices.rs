@@ -152,3 +152,22 @@ fn what_is_asked_of_texts_that_rows_share_is_told_of_all_entries_as_of_events() 
         }
     }
 }
+
+#[test]
+fn a_choice_of_numbers_keeps_how_documents_spell_them() {
+    for document in [r#"{"n":1e2,"o":1}"#, r#"{"n":100.0,"o":2.50}"#, r#"{"n":-0,"o":1E1}"#] {
+        let memory = Memory::new(&[document]);
+        for choice in [
+            "Coalesce(n)",
+            "Coalesce(n, o)",
+            "Coalesce(x, n, o)",
+            "if o > 0 then n else o",
+            "if o < 0 then n else o",
+        ] {
+            agree(&memory, &format!("select {choice} as chosen from stream"));
+            agree(&memory, &format!("select count(*) from stream group by {choice}"));
+            agree(&memory, &format!("select distinct({choice}) from stream"));
+            agree(&memory, &format!("select sum({choice}) from stream"));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Numbers that are reckoned for some rows of a block, by way of all of them or of those alone.
 
-use crate::agree::agree;
+use crate::agree::{agree, agree_in_turn};
 use crate::memory::{Event, Memory};
 
 /// Tickets with times as texts, some of which are missing, no times, or no texts.
@@ -85,5 +85,80 @@ fn what_is_asked_of_two_texts_of_a_row_is_told_as_of_events() {
             agree(&memory, &format!("select count(*), first(n) from stream where {condition}{others}"));
         }
         agree(&memory, &format!("select count(*) from stream where not ({condition})"));
+    }
+}
+
+/// Lines of several programs, nearly all of which differ.
+fn lines() -> Memory {
+    let event = |n: u64| {
+        let line = match n % 12 {
+            0 => {
+                format!(r#""[UFW] SRC=10.0.{}.{} DPT={} TTL={} ""#, n % 9, n % 250, n * 7 % 999, n * 31 % 255)
+            }
+            1 => format!(
+                r#""2026-03-{:02} 10:{:02}:{:02}.{n:03} LOG:  done in {}.{} ms""#,
+                n % 28 + 1,
+                n % 60,
+                n % 59,
+                n,
+                n % 10
+            ),
+            2 => format!(r#""größe {n}\n\tat org.Main({n})""#),
+            3 => "null".to_owned(),
+            4 => format!("{n}"),
+            5 => format!(r#"["{n}"]"#),
+            _ => format!(r#""GET /items/{n}?page={} by {}""#, n % 7, if n % 2 == 0 { "Ann" } else { "ann" }),
+        };
+        let program = ["ufw", "postgres", "java"].get(n as usize % 12).unwrap_or(&"nginx");
+        let line = if n % 31 == 7 { String::new() } else { format!(r#","m":{line}"#) };
+        let document = format!(r#"{{"n":{n},"p":"{program}"{line}}}"#);
+        Event { instant: n * 10_000_000, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3_000).map(event).collect();
+    Memory::blocks(&[&[&events[..1_000]], &[&events[1_000..]]])
+}
+
+#[test]
+fn texts_that_few_rows_have_made_of_theirs_are_those_of_events() {
+    let memory = lines();
+    let makes = [
+        r"ToNumber(Replace(m, /^.* TTL=(\d+) .*$/, '$1'))",
+        r"Replace(m, /^.* DPT=(\d+) .*$/, '$1')",
+        "DateTime(Substring(m, 0, 19)) - @Timestamp",
+        "ToLower(m)",
+        "Concat(p, ' ', Substring(m, 4, 6))",
+        "Substring(m, IndexOf(m, 'by') + 3)",
+        "Length(Replace(m, ' ', '')) + n",
+        "if StartsWith(m, 'GET') then ToUpper(Substring(m, 0, 9)) else n",
+        "FromJson(Concat('[', Substring(m, 11, 2), ']'))[0]",
+    ];
+    for condition in [
+        "p = 'ufw'",
+        "p = 'postgres'",
+        "n % 9 = 4",
+        "m like '[UFW%'",
+        "Contains(m, '7') and p = 'java'",
+        "n < 6",
+    ] {
+        for made in makes {
+            agree_in_turn(
+                &memory,
+                &[
+                    "select count(*) from stream where Length(m) > 10",
+                    &format!("select count(*) from stream where {condition} and {made} is not null"),
+                    &format!("select n from stream where {condition} and {made} > 60"),
+                    &format!("select n from stream where {condition} and not ({made} = 'get /items')"),
+                    &format!("select n, {made} as made from stream where {condition}"),
+                    &format!("select sum({made}), max({made}), count({made}) from stream where {condition}"),
+                    &format!(
+                        "select count(*) as c from stream where {condition} group by {made} order by c desc limit 9"
+                    ),
+                    &format!("select count(distinct({made})) from stream where {condition} group by p"),
+                    &format!(
+                        "select n, {made} as made from stream where {condition} order by made desc limit 5"
+                    ),
+                ],
+            );
+        }
     }
 }

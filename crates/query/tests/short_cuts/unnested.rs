@@ -186,7 +186,15 @@ fn objects() -> Memory {
             2 => format!(r#","p":{{{c},{a}}}"#),
             _ => format!(r#","p":{{{a},{b},{c}}}"#),
         };
-        let document = format!(r#"{{"n":{n},"s":{scores},"of":{{"m":{mixed}}}{points}}}"#);
+        // Numbers, words and texts, none of which is spelled otherwise by functions.
+        let times = match n % 7 {
+            0 => format!(r#"{{"x":{n},"y":"t{}"}}"#, n % 40),
+            1 => format!(r#"{{"_all":null,"x":{}.5,"y":"ü {n}"}}"#, n % 8),
+            2 => format!(r#"{{"y":true,"x":null,"_all":{n}}}"#),
+            3 => format!(r#"{{"y":"t{}","x":-{n}}}"#, n % 3),
+            _ => "{}".to_owned(),
+        };
+        let document = format!(r#"{{"n":{n},"s":{scores},"of":{{"m":{mixed}}},"t":{times}{points}}}"#);
         Event { instant: n * 10_000_000, arrival: n, document }
     };
     let events: Vec<Event> = (0..4_500).map(event).collect();
@@ -203,8 +211,10 @@ fn values_of_objects_are_those_of_events() {
         " where n > 2990",
         " where v > 3",
         " where TypeOf(v) = 'string'",
+        " where v = null or v = 7",
+        " where not (v <> null)",
     ] {
-        for of in ["s", "p", "of.m", "of", "no"] {
+        for of in ["s", "p", "t", "of.m", "of", "no"] {
             for query in [
                 "select sum(v), count(*), max(v), min(v), count(v) from stream lateral unnest(Values({of})) as v{rows}",
                 "select count(*) as c from stream lateral unnest(Values({of})) as v{rows} group by v order by c desc, v limit 40",

@@ -281,7 +281,7 @@ impl Evaluator<'_> {
         let part = |part: &Expr| match (expr, spelled) {
             (Expr::If(_), Spelled::Anyhow) => self.operand_part(part),
             // A value of another kind is chosen before the numbers behind it.
-            _ => self.number_part(part),
+            _ => self.number_part(part, spelled),
         };
         let choose = |mask: &Mask, then: &Part, otherwise: &Part| {
             self.choose_numbers_of(mask, then, otherwise, spelled)
@@ -372,7 +372,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn number_part(&self, expr: &Expr) -> Option<Part> {
+    fn number_part(&self, expr: &Expr, spelled: Spelled) -> Option<Part> {
         if self.is_undefined(expr) {
             return Some(Part::Undefined);
         }
@@ -383,12 +383,35 @@ impl Evaluator<'_> {
         match self.reckoned(expr)? {
             // Their spelling is told by other texts.
             Reckoned::Decimals(decimals)
-                if self.as_column(expr).is_some() && !matches!(decimals.values, DecimalValues::Stored(_)) =>
+                if self.as_column(expr).is_some()
+                    && (!matches!(decimals.values, DecimalValues::Stored(_))
+                        || spelled == Spelled::AsChosen && self.has_other_spellings(expr)) =>
             {
                 None
             }
+            // The same of those that are reckoned with as mantissas.
+            Reckoned::Numbers(_) if spelled == Spelled::AsChosen && self.is_coded(expr) => None,
             reckoned => Some(self.part_of(reckoned)),
         }
+    }
+
+    /// Whether an expression is a path whose values are texts by dictionary.
+    fn is_coded(&self, expr: &Expr) -> bool {
+        matches!(self.as_column(expr).flatten().map(AsRef::as_ref), Some(PathColumn::Coded(_)))
+    }
+
+    /// Whether an expression is a path some of whose numbers are spelled with an exponent or with zeros at their end, or are a negative zero.
+    fn has_other_spellings(&self, expr: &Expr) -> bool {
+        let Some(PathColumn::Coded(coded)) = self.as_column(expr).flatten().map(AsRef::as_ref) else {
+            return false;
+        };
+        let is_zero = |text: &[u8]| text.iter().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+        let is_other = |text: &[u8]| {
+            text.first() == Some(&b'-') && is_zero(text)
+                || text.last() == Some(&b'0') && text.contains(&b'.')
+                || text.iter().any(|byte| byte.eq_ignore_ascii_case(&b'e'))
+        };
+        (0..coded.dictionary.len() as u32).any(|entry| is_other(coded.dictionary.get(entry)))
     }
 
     fn part_of(&self, reckoned: Reckoned) -> Part {
@@ -402,7 +425,7 @@ impl Evaluator<'_> {
     }
 
     fn part(&self, expr: &Expr) -> Option<Part> {
-        if let Some(number) = self.number_part(expr) {
+        if let Some(number) = self.number_part(expr, Spelled::AsChosen) {
             return Some(number);
         }
         self.computed(expr).map(Part::Column)

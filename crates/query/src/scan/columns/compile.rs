@@ -45,6 +45,8 @@ pub(crate) struct ColumnPlan {
     pub(super) in_any_order: bool,
     /// The slots of paths of which nothing is asked but whether something stands there.
     pub(super) presence: Vec<usize>,
+    /// The slots of paths whose values are told apart as keys, and nothing else.
+    pub(super) keys: Vec<usize>,
     /// Whether it looks into documents themselves.
     reads_documents: bool,
     /// Where it asks for messages.
@@ -152,9 +154,17 @@ impl ColumnPlan {
         let asks_of_arrays = unnest.is_some() || exprs.iter().any(asks_of_arrays);
         let all = || exprs.iter().chain(&unnest).chain(&within);
         let has_members = all().any(members::has_members);
-        let mut read = BTreeSet::new();
-        all().for_each(|expr| collect_read(expr, &paths, &mut read));
-        let presence = (0..paths.len()).filter(|slot| !read.contains(slot)).collect();
+        let (mut of_keys, mut read) = (BTreeSet::new(), BTreeSet::new());
+        let tells_keys_apart = tells_keys_apart(plan);
+        for (nth, expr) in all().enumerate() {
+            let is_key = tells_keys_apart
+                && outputs.get(nth).is_some_and(|output| output.form == Form::Keys)
+                && is_place(expr);
+            collect_read(expr, &paths, if is_key { &mut of_keys } else { &mut read });
+        }
+        let keys: Vec<usize> = of_keys.difference(&read).copied().collect();
+        let is_presence = |slot: &usize| !read.contains(slot) && !keys.contains(slot);
+        let presence = (0..paths.len()).filter(is_presence).collect();
         let filter = if has_filter { exprs.pop() } else { None };
         let event_filter = if has_event_filter { exprs.pop() } else { None };
         let outputs: Vec<Output> =
@@ -179,6 +189,7 @@ impl ColumnPlan {
             times,
             in_any_order: in_any_order && !reads_documents,
             presence,
+            keys,
             reads_documents,
             messages,
         })
@@ -306,13 +317,28 @@ pub(super) fn is_has(expr: &Expr) -> bool {
     matches!(expr, Expr::Call { function, .. } if function.name == "Has")
 }
 
-/// Adds the slots of which an expression asks more than whether something stands there.
-fn collect_read(expr: &Expr, paths: &[Path], read: &mut BTreeSet<usize>) {
-    let is_place = |of: &Expr| match of {
+/// Whether groups have one key, or values without groups are told apart: those of many groups are looked at otherwise.
+fn tells_keys_apart(plan: &Plan) -> bool {
+    let PlanOutput::Groups(grouping) = &plan.output else { return false };
+    let counts_distinct = grouping.aggregates.iter().any(|aggregate| aggregate.function.counts_distinct());
+    match grouping.keys.as_slice() {
+        [] => counts_distinct,
+        [Key::Expr { ci: false, .. }] => !counts_distinct,
+        _ => false,
+    }
+}
+
+/// Whether an expression is what stands at a path.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
         Expr::Slot(_) => true,
         Expr::Path(readings) => readings.iter().all(|reading| matches!(reading, Expr::Slot(_))),
         _ => false,
-    };
+    }
+}
+
+/// Adds the slots of which an expression asks more than whether something stands there.
+fn collect_read(expr: &Expr, paths: &[Path], read: &mut BTreeSet<usize>) {
     if let Some((readings, slots)) = slots_of_members(expr, paths) {
         read.extend(slots);
         readings.iter().for_each(|reading| collect_read(reading, paths, read));

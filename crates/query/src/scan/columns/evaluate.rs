@@ -8,7 +8,7 @@ use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
-use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn};
+use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn, Use};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare, holds};
@@ -38,6 +38,8 @@ pub(super) struct Evaluator<'b> {
     pub(super) in_any_order: bool,
     /// The slots of paths of which nothing is asked but whether something stands there.
     pub(super) presence: &'b [usize],
+    /// The slots of paths whose values are told apart as keys, and nothing else.
+    pub(super) keys: &'b [usize],
     /// Whether what in an expression can be made a column is one: there is no more to be had.
     pub(super) is_flat: bool,
     /// For each row its event in the block; none where rows are the events.
@@ -92,6 +94,7 @@ impl<'b> Evaluator<'b> {
             control,
             in_any_order: false,
             presence: &[],
+            keys: &[],
             is_flat: false,
             origins: None,
             kept: RefCell::default(),
@@ -173,12 +176,7 @@ impl<'b> Evaluator<'b> {
         for slot in slots_of(expr) {
             if self.columns.get(slot).is_some_and(Option::is_none) {
                 let column = match self.paths.get(slot) {
-                    Some(path) => match rows {
-                        _ if self.presence.contains(&slot) => self.block.presence(path)?,
-                        _ if self.in_any_order => self.block.at_in_any_order(path)?,
-                        None => self.block.at(path)?,
-                        Some(rows) => self.block.at_rows(path, rows)?,
-                    },
+                    Some(path) => self.column_at(slot, path, rows)?,
                     // Elements that have rows are there by then.
                     None if !self.is_of_events(slot) => continue,
                     None => match self.column_of_events(slot, rows)? {
@@ -196,6 +194,30 @@ impl<'b> Evaluator<'b> {
             }
         }
         Ok(true)
+    }
+
+    /// What stands at the path of a slot, for some rows or all.
+    fn column_at(
+        &self,
+        slot: usize,
+        path: &Path,
+        rows: Option<&[u32]>,
+    ) -> Result<Arc<PathColumn>, ColumnError> {
+        let usage = if self.keys.contains(&slot) { Use::Keys } else { Use::Values };
+        match rows {
+            _ if self.presence.contains(&slot) => self.block.presence(path),
+            _ if self.in_any_order => self.block.at_in_any_order(usage, path),
+            None => self.block.at_for(usage, path),
+            Some(rows) => match self.block.known_keys(path).filter(|_| usage == Use::Keys) {
+                Some(column) => Ok(column),
+                None => self.block.at_rows(path, rows),
+            },
+        }
+    }
+
+    /// Whether the values of an expression are those of paths that are told apart as keys, and nothing else.
+    pub(super) fn are_keys(&self, expr: &Expr) -> bool {
+        slots_of(expr).iter().any(|slot| self.keys.contains(slot))
     }
 
     /// The paths of the columns that were loaded and have something, with dots between keys.

@@ -73,6 +73,7 @@ use computed::{FewNumbers, Texts};
 use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and, count};
 use found::{Passing, Values};
 use reckoned::Reckoned;
+use some_rows::{makes_texts, texts_of_rows};
 use standing::Standing;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -116,6 +117,7 @@ impl<'s> ColumnScan<'s> {
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
         evaluator.presence = &plan.presence;
+        evaluator.keys = &plan.keys;
         evaluator.make_room_within(plan.within.len());
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
         control.profile.columns(|| evaluator.names());
@@ -231,7 +233,7 @@ fn unnested(
     let exprs = plan.filter.iter().chain(plan.outputs.iter().map(|output| &output.expr));
     let objects = match &few {
         Some(_) => None,
-        None => plan.collection().and_then(|collection| evaluator.objects_of_numbers(collection)),
+        None => plan.collection().and_then(|collection| evaluator.objects_of_members(collection)),
     };
     // These are not put together.
     let collection = plan.collection().filter(|_| objects.is_none());
@@ -290,6 +292,7 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
         Expr::Call { arguments, .. } if matches!(arguments.as_slice(), [_, of] if !slots_of(of).is_empty()) => {
             2
         }
+        term if makes_texts(term) => 2,
         _ => 0,
     };
     let mut terms: Vec<&Expr> = terms.iter().collect();
@@ -326,7 +329,10 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
                     Ok(false) => return Ok(Ok(None)),
                     Err(error) => return Ok(Err(error)),
                 }
-                evaluator.test(term, mask.as_ref())?
+                match mask.as_ref().and_then(|mask| evaluator.test_some(term, mask)) {
+                    Some(passes) => passes?,
+                    None => evaluator.test(term, mask.as_ref())?,
+                }
             }
             Err(error) => return Ok(Err(error)),
         };
@@ -499,10 +505,19 @@ fn values(
                 *made_bytes += texts.held_bytes();
                 return Ok(Some(Values::Rows(Arc::new(texts))));
             }
-            return Ok(Some(of_column(column.clone(), output.form, rows, evaluator.rows())));
+            let values = of_column(column.clone(), output.form, rows, evaluator.rows());
+            if evaluator.are_keys(&output.expr) {
+                column.will_be_keys();
+            }
+            return Ok(Some(values));
         }
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
+    }
+    if let Some(inner) = evaluator.of_texts(&output.expr, rows)
+        && let Some(values) = values_of_all(output, &inner, made_bytes)?
+    {
+        return Ok(Some(values));
     }
     if let Some(values) = reckoned_values(output, evaluator, rows) {
         *made_bytes += match &values {
@@ -539,6 +554,23 @@ fn values(
     let made = made.into_dictionary();
     *made_bytes += made.as_ref().map_or(0, |made| made.held_bytes());
     Ok(made.map(Values::Rows))
+}
+
+/// The values of an output for all rows of an evaluator that has no others, by their places among these.
+fn values_of_all(
+    output: &Output,
+    evaluator: &Evaluator<'_>,
+    made_bytes: &mut usize,
+) -> Result<Option<Values>, ExecError> {
+    let rows = evaluator.rows();
+    let values = values(output, evaluator, &Passing::All(0..rows as u32), made_bytes)?;
+    if evaluator.take_broken().is_some() {
+        return Ok(None);
+    }
+    Ok(match values {
+        Some(Values::Path(column)) => texts_of_rows(&column, rows).map(Values::Rows),
+        other => other,
+    })
 }
 
 /// The same of an expression that reckons: numbers where these are wanted, or else for a few rows what it comes to as texts. None of another one.

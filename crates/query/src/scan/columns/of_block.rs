@@ -1,7 +1,7 @@
 //! The columns of a block, stored or made of its documents.
 
 use super::text_columns::TextColumns;
-use crate::column_block::{ColumnBlock, ColumnError, PathColumn};
+use crate::column_block::{ColumnBlock, ColumnError, PathColumn, Use};
 use crate::dictionary::Dictionary;
 use crate::stored::Times;
 use std::ops::Range;
@@ -54,16 +54,30 @@ impl<'b> BlockColumns<'b> {
 
     /// What stands at a path of keys, as documents spell them.
     pub(super) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        self.at_for(Use::Values, path)
+    }
+
+    /// The same for some use.
+    pub(super) fn at_for(&self, usage: Use, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
         match self {
-            BlockColumns::Stored(block) => block.at(path),
+            BlockColumns::Stored(block) => block.at_for(usage, path),
             BlockColumns::Text(text) => text.at(path),
         }
     }
 
+    /// The same if it was decoded before, with its texts or, of keys, without.
+    pub(super) fn known_keys(&self, path: &[Box<str>]) -> Option<Arc<PathColumn>> {
+        self.stored()?.known_for(Use::Keys, path)
+    }
+
     /// The same where it makes no difference which event has what: others may seem to have it.
-    pub(super) fn at_in_any_order(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+    pub(super) fn at_in_any_order(
+        &self,
+        usage: Use,
+        path: &[Box<str>],
+    ) -> Result<Arc<PathColumn>, ColumnError> {
         match self {
-            BlockColumns::Stored(block) => block.at_in_any_order(path),
+            BlockColumns::Stored(block) => block.at_in_any_order(usage, path),
             BlockColumns::Text(text) => text.at(path),
         }
     }

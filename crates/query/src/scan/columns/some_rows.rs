@@ -2,18 +2,23 @@
 
 use super::compile::{reads_document, slots_of};
 use super::computed::Texts;
-use super::evaluate::{CALCULATED_SHARE, Evaluator};
+use super::evaluate::{CALCULATED_SHARE, Evaluator, Mask, count};
 use super::found::Passing;
 use super::mapped::TextOf;
 use super::whole::{gather_decimals, gather_some};
 use crate::column_block::{Coded, PathColumn, TextNumbers};
 use crate::dictionary::Dictionary;
+use crate::error::ExecError;
 use crate::expr::{Computed, Expr};
 use crate::value::Value;
 use std::sync::Arc;
 
 /// Fewer rows are evaluated one by one.
 const TOGETHER_MIN: usize = 8;
+
+/// Where texts are made of texts, one row in so many, or fewer, had better have theirs made alone. HEURISTIC: to gather a text takes some 20 ns, to make one of it 50 and
+/// more.
+const MADE_SHARE: usize = 4;
 
 impl<'b> Evaluator<'b> {
     /// One whose rows are some of these, with what an expression reads of them; none where it does more than to reckon with columns, or the rows are very few
@@ -36,19 +41,97 @@ impl<'b> Evaluator<'b> {
         Some(self.of_elements(columns.collect(), origins.collect()))
     }
 
+    /// One whose rows are some of these, with their texts gathered, where an expression makes texts of texts that hardly repeat; none of another one, or where it had better
+    /// be told for all rows.
+    pub(super) fn of_texts(&self, expr: &Expr, rows: &Passing) -> Option<Evaluator<'b>> {
+        let Passing::Some(places) = rows else { return None };
+        if places.len() < TOGETHER_MIN || places.len() > self.rows() / MADE_SHARE || !makes_texts(expr) {
+            return None;
+        }
+        let slots = slots_of(expr);
+        // Of entries that rows share there are fewer, and of what reads documents nothing is gathered.
+        let are_texts = |slot: &usize| match self.column(*slot).map(|column| &**column) {
+            Some(PathColumn::Coded(coded)) => coded.dictionary.len() > 2 * places.len(),
+            Some(PathColumn::Pieces(_)) => true,
+            _ => false,
+        };
+        if reads_document(expr) || expr.reads_local() || !slots.iter().any(are_texts) {
+            return None;
+        }
+        let columns = self.columns.iter().enumerate().map(|(slot, column)| {
+            let column = column.as_ref().filter(|_| slots.contains(&slot))?;
+            Some(Arc::new(column.of_some(places, rows)))
+        });
+        let origins = places.iter().map(|row| self.origin(*row as usize) as u32);
+        Some(self.of_elements(columns.collect(), origins.collect()))
+    }
+
+    /// Of each row whether it is in a mask and a condition is true of it, where the condition makes texts of texts, and they are made for these rows alone; none where
+    /// that takes as long as to test all.
+    pub(super) fn test_some(&self, expr: &Expr, mask: &Mask) -> Option<Result<Mask, ExecError>> {
+        let of_mask = || mask.iter().zip(0u32..).filter(|(passes, _)| **passes).map(|(_, row)| row);
+        if !makes_texts(expr) || count(Some(mask)) > self.rows() / MADE_SHARE {
+            return None;
+        }
+        let rows: Arc<Vec<u32>> = Arc::new(of_mask().collect());
+        let inner = self.of_texts(expr, &Passing::Some(rows.clone()))?;
+        let passes = match inner.test(expr, None) {
+            Ok(passes) => passes,
+            Err(error) => return Some(Err(error)),
+        };
+        if let Some(broken) = inner.take_broken() {
+            *self.broken.borrow_mut() = Some(broken);
+        }
+        let mut all = vec![false; self.rows()];
+        for (row, passes) in rows.iter().zip(passes) {
+            if let Some(of_row) = all.get_mut(*row as usize) {
+                *of_row = passes;
+            }
+        }
+        Some(Ok(all))
+    }
+
     /// What an expression that only reckons comes to for some rows, each as text; none of others, or where the rows are very few or most of all, or their texts take much
     /// memory.
     pub(super) fn texts_of_some(&self, expr: &Expr, rows: &Passing) -> Option<Arc<Dictionary>> {
         let column = self.of_some(expr, rows)?.computed(expr)?;
-        let coded = column.coded()?;
-        let mut made = Texts::default();
-        for row in 0..rows.len() {
-            made.add_told(|bytes| {
-                bytes.extend_from_slice(coded.dictionary.get(coded.code(row)));
-                true
-            });
-        }
-        made.into_dictionary()
+        texts_of_rows(&column, rows.len())
+    }
+}
+
+/// The values of so many rows, each as text; none where these take much memory.
+pub(super) fn texts_of_rows(column: &PathColumn, rows: usize) -> Option<Arc<Dictionary>> {
+    let mut made = Texts::default();
+    let coded = column.coded();
+    for row in 0..rows {
+        made.add_told(|bytes| {
+            let text = coded.map_or(&[][..], |coded| coded.dictionary.get(coded.code(row)));
+            bytes.extend_from_slice(text);
+            true
+        });
+    }
+    made.into_dictionary()
+}
+
+/// Whether an expression makes texts of texts, or looks for a place in them, which takes longer than to look for a text in many.
+pub(super) fn makes_texts(expr: &Expr) -> bool {
+    /// Those functions of strings.
+    const NAMES: [&str; 10] = [
+        "Concat",
+        "FromJson",
+        "IndexOf",
+        "LastIndexOf",
+        "Replace",
+        "Substring",
+        "ToLower",
+        "ToUpper",
+        "Trim",
+        "ToJson",
+    ];
+    match expr {
+        Expr::ReplaceMatch { .. } => true,
+        Expr::Call { function, .. } if NAMES.contains(&function.name) => true,
+        other => other.children().into_iter().any(makes_texts),
     }
 }
 

@@ -35,19 +35,24 @@ impl Evaluator<'_> {
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), names.into_dictionary()?))))
     }
 
-    /// Whether the type of what a path has is of a name, or another one; none of another condition.
+    /// Whether the type of what a path has is of a name, or another one, or whether it is null or something else; none of another condition.
     pub(super) fn test_type(&self, expr: &Expr) -> Option<Mask> {
         let Expr::Compare { op, left, right, ci: false } = expr else { return None };
-        let (Expr::Call { function, arguments, .. }, Expr::Constant(Value::Text(name))) = (&**left, &**right)
-        else {
-            return None;
-        };
-        let (true, [of]) = (function.name == "TypeOf", arguments.as_slice()) else { return None };
         let negated = match op {
             Comparison::Equal => false,
             Comparison::NotEqual => true,
             _ => return None,
         };
+        if let Expr::Constant(Value::Null) = **right {
+            let column = self.as_column(left)?.map(|column| &**column);
+            let is_so = |kind| kind != Kind::Undefined && (kind == Kind::Null) != negated;
+            return Some(self.by_type(column, is_so));
+        }
+        let (Expr::Call { function, arguments, .. }, Expr::Constant(Value::Text(name))) = (&**left, &**right)
+        else {
+            return None;
+        };
+        let (true, [of]) = (function.name == "TypeOf", arguments.as_slice()) else { return None };
         let name = name.text();
         let column = self.as_column(of)?.map(|column| &**column);
         Some(self.by_type(column, |kind| (kind.name() == name) != negated))

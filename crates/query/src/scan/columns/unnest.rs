@@ -2,7 +2,7 @@
 
 use super::computed::Texts;
 use super::evaluate::{Evaluator, Mask};
-use super::values::{CHECKED_ROWS, ELEMENTS_MAX, ObjectsOfNumbers};
+use super::values::{CHECKED_ROWS, ELEMENTS_MAX, ObjectsOfMembers};
 use super::whole::gather_some;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
@@ -43,7 +43,7 @@ impl Evaluator<'_> {
     pub(super) fn unnest_all<'e>(
         &mut self,
         collections: impl Iterator<Item = &'e Expr>,
-        objects: Option<&ObjectsOfNumbers>,
+        objects: Option<&ObjectsOfMembers>,
         events: Range<usize>,
         stay: Option<&Mask>,
     ) -> Result<Option<Range<usize>>, ExecError> {
@@ -63,7 +63,7 @@ impl Evaluator<'_> {
     fn unnest(
         &mut self,
         collection: &Expr,
-        objects: Option<&ObjectsOfNumbers>,
+        objects: Option<&ObjectsOfMembers>,
         nth: usize,
         rows: &[u32],
     ) -> Result<bool, ExecError> {

@@ -1,8 +1,8 @@
-//! The values of objects as rows of their own, from the columns of their members where these are numbers: no object is put together.
+//! The values of objects as rows of their own, from the columns of their members: no object is put together.
 
 use super::evaluate::Evaluator;
 use super::texts::unquoted;
-use crate::column_block::{Path, PathColumn};
+use crate::column_block::{Coded, Path, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::elements::each_element;
 use crate::error::ExecError;
@@ -23,18 +23,18 @@ const MEMBERS_MAX: usize = 16;
 /// HEURISTIC: fewer objects had better be put together.
 const ROWS_MIN: usize = 1024;
 
-/// Objects all of whose members are numbers.
-pub(super) struct ObjectsOfNumbers {
+/// Objects all of whose members have columns: of numbers, or of other values that are spelled in one way.
+pub(super) struct ObjectsOfMembers {
     /// Of each event which list of members its object has.
     lists: Arc<PathColumn>,
     /// For each of these lists the members by number, in the order of the document.
     of_list: Vec<Vec<usize>>,
-    members: Vec<Arc<Numbers>>,
+    members: Vec<Arc<PathColumn>>,
 }
 
 impl Evaluator<'_> {
-    /// The objects whose values an expression asks for, if it does nothing else, and all of these are numbers that the columns of members tell.
-    pub(super) fn objects_of_numbers(&self, collection: &Expr) -> Option<ObjectsOfNumbers> {
+    /// The objects whose values an expression asks for, if it does nothing else, and the columns of members tell all of these.
+    pub(super) fn objects_of_members(&self, collection: &Expr) -> Option<ObjectsOfMembers> {
         let Expr::Call { function, arguments, ci: false } = collection else { return None };
         let ("Values", [of], None) = (function.name, arguments.as_slice(), &self.origins) else {
             return None;
@@ -48,20 +48,23 @@ impl Evaluator<'_> {
         let block = self.block.stored().filter(|block| block.len() >= ROWS_MIN)?;
         let lists = block.object_keys(&path).ok()??;
         let of_list = members_of_lists(&keys, &lists.coded()?.dictionary)?;
-        let numbers = |key| {
+        let member = |key| {
             let path: Path = path.iter().chain(std::iter::once(key)).cloned().collect();
-            match &*block.at(&path).ok()? {
-                PathColumn::Numbers(column) => Some(column.numbers.clone()),
-                _ => None,
-            }
+            let column = block.at(&path).ok()?;
+            let is_plain = match &*column {
+                PathColumn::Numbers(_) => true,
+                PathColumn::Mixed(column) => is_spelled_alike(&column.others.values.dictionary),
+                other => is_spelled_alike(&other.coded()?.dictionary),
+            };
+            is_plain.then_some(column)
         };
-        Some(ObjectsOfNumbers { members: keys.iter().map(numbers).collect::<Option<_>>()?, lists, of_list })
+        Some(ObjectsOfMembers { members: keys.iter().map(member).collect::<Option<_>>()?, lists, of_list })
     }
 
     /// The values of objects in some rows, in ascending order, and the row of each; none where they are many, or mantissas have no room for them.
     pub(super) fn values_of(
         &self,
-        ObjectsOfNumbers { lists, of_list, members }: &ObjectsOfNumbers,
+        ObjectsOfMembers { lists, of_list, members }: &ObjectsOfMembers,
         rows: &[u32],
     ) -> Result<Option<(Vec<u32>, PathColumn)>, ExecError> {
         let Some(coded) = lists.coded() else { return Ok(None) };
@@ -83,8 +86,7 @@ impl Evaluator<'_> {
                 self.check()?;
             }
         }
-        let column = PathColumn::of_numbers(gathered.numbers(), count);
-        Ok(Some((origins, column)))
+        Ok(Some((origins, gathered.into_column())))
     }
 }
 
@@ -103,29 +105,43 @@ fn members_of_lists(keys: &[Box<str>], lists: &Dictionary) -> Option<Vec<Vec<usi
     (0..lists.len() as u32).map(members).collect()
 }
 
-/// Numbers of several columns, one after another.
+/// Whether values are spelled as functions spell them: words, and strings without escapes.
+fn is_spelled_alike(values: &Dictionary) -> bool {
+    let are_words = || values.firsts().all(|first| matches!(first, None | Some(b'"' | b'n' | b't' | b'f')));
+    are_words() && !values.has_escapes()
+}
+
+/// Values of several columns, one after another.
 struct Gathered<'c> {
     columns: Vec<Cursor<'c>>,
     scale: u8,
     values: Vec<i64>,
     digits: Vec<u8>,
+    /// The places of those that are no numbers, in ascending order.
+    others: Vec<u32>,
+    texts: Vec<u8>,
+    ends: Vec<u32>,
 }
 
-/// A column of numbers, and how far it was read.
+/// A column, and how far its numbers were read.
 struct Cursor<'c> {
-    numbers: &'c Numbers,
+    column: &'c PathColumn,
+    numbers: Option<&'c Numbers>,
     next: usize,
     /// What its mantissas are multiplied by.
     power: i64,
 }
 
 impl<'c> Gathered<'c> {
-    /// Nothing yet, of so many numbers; none where mantissas of one scale may have no room.
-    fn of(members: &'c [Arc<Numbers>], count: usize) -> Option<Gathered<'c>> {
-        let scale = members.iter().map(|numbers| numbers.scale).max()?;
-        let cursor = |numbers: &'c Arc<Numbers>| {
-            let power = 10i64.checked_pow((scale - numbers.scale).into())?;
-            Some(Cursor { numbers, next: 0, power })
+    /// Nothing yet, of so many values; none where mantissas of one scale may have no room.
+    fn of(members: &'c [Arc<PathColumn>], count: usize) -> Option<Gathered<'c>> {
+        let scale = members.iter().filter_map(|column| numbers_of(column)).map(|numbers| numbers.scale).max();
+        let scale = scale.unwrap_or_default();
+        let cursor = |column: &'c Arc<PathColumn>| {
+            let numbers = numbers_of(column);
+            let own = numbers.map_or(scale, |numbers| numbers.scale);
+            let power = 10i64.checked_pow((scale - own).into())?;
+            Some(Cursor { column, numbers, next: 0, power })
         };
         let columns = members.iter().map(cursor).collect::<Option<_>>()?;
         Some(Gathered {
@@ -133,29 +149,69 @@ impl<'c> Gathered<'c> {
             scale,
             values: Vec::with_capacity(count),
             digits: Vec::with_capacity(count),
+            others: Vec::new(),
+            texts: Vec::new(),
+            ends: Vec::new(),
         })
     }
 
-    /// Adds the number of a member in a row that has one. Rows come in ascending order.
+    /// Adds the value of a member in a row that has one. Rows come in ascending order.
     fn add(&mut self, member: usize, row: u32) -> Option<()> {
-        let Cursor { numbers, next, power } = self.columns.get_mut(member)?;
-        let place = match &numbers.rows {
-            None => row as usize,
-            Some(rows) => {
-                while *rows.get(*next)? < row {
-                    *next += 1;
-                }
-                *next
-            }
-        };
-        let mantissa = *numbers.values.get(place)?;
+        let cursor = self.columns.get_mut(member)?;
+        let Some(place) = cursor.place(row) else { return self.add_text(member, row) };
+        let Cursor { numbers, power, .. } = cursor;
+        let mantissa = numbers.and_then(|numbers| numbers.values.get(place))?;
         self.values.push(mantissa.checked_mul(*power)?);
-        self.digits.push(numbers.digits(place)?);
+        self.digits.push(numbers.and_then(|numbers| numbers.digits(place))?);
         Some(())
     }
 
-    fn numbers(self) -> Numbers {
-        let spelled = Digits::of(self.digits, self.scale);
-        Numbers { rows: None, values: self.values, scale: self.scale, spelled }
+    /// The same of a value that is no number.
+    fn add_text(&mut self, member: usize, row: u32) -> Option<()> {
+        let text = self.columns.get(member)?.column.json(row as usize);
+        if text.is_empty() {
+            return None;
+        }
+        self.others.push((self.values.len() + self.others.len()) as u32);
+        self.texts.extend_from_slice(text);
+        self.ends.push(self.texts.len() as u32);
+        Some(())
+    }
+
+    fn into_column(self) -> PathColumn {
+        let Gathered { scale, values, digits, others, texts, ends, .. } = self;
+        let count = values.len() + others.len();
+        let texts = Dictionary::new(texts, ends);
+        if values.is_empty() {
+            return PathColumn::Coded(Coded::of_texts(texts));
+        }
+        let spelled = Digits::of(digits, scale);
+        if others.is_empty() {
+            return PathColumn::of_numbers(Numbers { rows: None, values, scale, spelled }, count);
+        }
+        let mut next = others.iter().copied().peekable();
+        let is_number = |place: &u32| next.next_if_eq(place).is_none();
+        let rows = Some((0..count as u32).filter(is_number).collect());
+        PathColumn::of_mixed(Numbers { rows, values, scale, spelled }, others, texts, count)
+    }
+}
+
+impl Cursor<'_> {
+    /// Where the number of a row stands, if it has one. Rows come in ascending order.
+    fn place(&mut self, row: u32) -> Option<usize> {
+        let Some(rows) = &self.numbers?.rows else { return Some(row as usize) };
+        while rows.get(self.next).is_some_and(|with_one| *with_one < row) {
+            self.next += 1;
+        }
+        (rows.get(self.next) == Some(&row)).then_some(self.next)
+    }
+}
+
+/// The values of a column that are numbers.
+fn numbers_of(column: &PathColumn) -> Option<&Numbers> {
+    match column {
+        PathColumn::Numbers(column) => Some(&column.numbers),
+        PathColumn::Mixed(column) => Some(&column.numbers),
+        PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Pieces(_) | PathColumn::Unknown => None,
     }
 }

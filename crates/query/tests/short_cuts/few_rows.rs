@@ -107,7 +107,11 @@ fn lines() -> Memory {
             3 => "null".to_owned(),
             4 => format!("{n}"),
             5 => format!(r#"["{n}"]"#),
-            _ => format!(r#""GET /items/{n}?page={} by {}""#, n % 7, if n % 2 == 0 { "Ann" } else { "ann" }),
+            _ => format!(
+                r#""GET /items/{n}?page={} by {}""#,
+                n % 7,
+                if n.is_multiple_of(2) { "Ann" } else { "ann" }
+            ),
         };
         let program = ["ufw", "postgres", "java"].get(n as usize % 12).unwrap_or(&"nginx");
         let line = if n % 31 == 7 { String::new() } else { format!(r#","m":{line}"#) };

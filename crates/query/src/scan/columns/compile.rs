@@ -154,17 +154,8 @@ impl ColumnPlan {
         let asks_of_arrays = unnest.is_some() || exprs.iter().any(asks_of_arrays);
         let all = || exprs.iter().chain(&unnest).chain(&within);
         let has_members = all().any(members::has_members);
-        let (mut of_keys, mut read) = (BTreeSet::new(), BTreeSet::new());
-        let tells_keys_apart = tells_keys_apart(plan);
-        for (nth, expr) in all().enumerate() {
-            let is_key = tells_keys_apart
-                && outputs.get(nth).is_some_and(|output| output.form == Form::Keys)
-                && is_place(expr);
-            collect_read(expr, &paths, if is_key { &mut of_keys } else { &mut read });
-        }
-        let keys: Vec<usize> = of_keys.difference(&read).copied().collect();
-        let is_presence = |slot: &usize| !read.contains(slot) && !keys.contains(slot);
-        let presence = (0..paths.len()).filter(is_presence).collect();
+        let asked = Asked::of(all(), outputs, tells_keys_apart(plan), &paths);
+        let (presence, keys) = (asked.presence(paths.len()), asked.keys());
         let filter = if has_filter { exprs.pop() } else { None };
         let event_filter = if has_event_filter { exprs.pop() } else { None };
         let outputs: Vec<Output> =
@@ -315,6 +306,43 @@ pub(super) fn reads_document(expr: &Expr) -> bool {
 /// Whether an expression is `Has`, which is true or false.
 pub(super) fn is_has(expr: &Expr) -> bool {
     matches!(expr, Expr::Call { function, .. } if function.name == "Has")
+}
+
+/// The slots of paths, by what is asked of them.
+struct Asked {
+    /// Those that are read.
+    read: BTreeSet<usize>,
+    /// Those whose values are told apart as keys.
+    of_keys: BTreeSet<usize>,
+}
+
+impl Asked {
+    /// What expressions ask, those of outputs first.
+    fn of<'e>(
+        exprs: impl Iterator<Item = &'e Expr>,
+        outputs: &[Output],
+        tells_keys_apart: bool,
+        paths: &[Path],
+    ) -> Asked {
+        let (mut read, mut of_keys) = (BTreeSet::new(), BTreeSet::new());
+        for (nth, expr) in exprs.enumerate() {
+            let is_key = tells_keys_apart
+                && outputs.get(nth).is_some_and(|output| output.form == Form::Keys)
+                && is_place(expr);
+            collect_read(expr, paths, if is_key { &mut of_keys } else { &mut read });
+        }
+        Asked { read, of_keys }
+    }
+
+    /// Those of which nothing is asked but whether something stands there, of so many paths.
+    fn presence(&self, paths: usize) -> Vec<usize> {
+        (0..paths).filter(|slot| !self.read.contains(slot) && !self.of_keys.contains(slot)).collect()
+    }
+
+    /// Those whose values are told apart as keys, and nothing else.
+    fn keys(&self) -> Vec<usize> {
+        self.of_keys.difference(&self.read).copied().collect()
+    }
 }
 
 /// Whether groups have one key, or values without groups are told apart: those of many groups are looked at otherwise.

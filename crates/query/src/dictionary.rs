@@ -37,7 +37,7 @@ struct InTable {
 
 /// What spells keys by their numbers.
 pub(crate) trait SpellsKeys: std::fmt::Debug + Send + Sync {
-    /// Calls for each of some keys with its text.
+    /// Calls for each of some keys with its text. The table is locked meanwhile, for reading: whoever has locked it must not ask for texts that it is to spell.
     fn spell(&self, numbers: &[u32], each: &mut dyn FnMut(&[u8]));
 }
 
@@ -393,6 +393,23 @@ impl Dictionary {
         let numbers = self.numbers().filter(|_| is_in_table)?;
         let is_alike = numbers.spelled_otherwise.is_empty() && !numbers.is_given_up();
         is_alike.then(|| NumberedTexts { numbers, shares: self.shares.get().cloned() })
+    }
+
+    /// The same with its texts, if a table of keys has them.
+    pub(crate) fn without_table(&self) -> Option<Dictionary> {
+        self.in_table.as_ref()?;
+        let Spelled { bytes, ends } = self.spelled();
+        Some(Dictionary {
+            were_keys: self.were_keys().into(),
+            shares: self.shares.clone(),
+            numbers: Mutex::new(self.numbers()),
+            ..Dictionary::new(bytes.clone(), ends.clone())
+        })
+    }
+
+    /// Whether a table of keys spells its texts.
+    pub(crate) fn is_in_table(&self) -> bool {
+        self.in_table.is_some()
     }
 
     /// Whether its texts are to be spelled by a table of keys that is given up.

@@ -191,6 +191,10 @@ impl Turn {
             && self.budget_bytes >= entries.bytes
         {
             entries.made_room = self.number;
+            // Keys that no query uses make room first. What they take until somebody reads them no more is known in the next turn.
+            key_numbers
+                .shrink(self.cache.bytes_max / UNUSED_KEYS_SHARE, keys_bytes_max(self.cache.bytes_max));
+            let bytes_max = self.cache.bytes_max.saturating_sub(key_numbers.held_bytes());
             entries.shrink(bytes_max - bytes_max / REPLACED_SHARE, None);
             bytes = cached.held_bytes();
         }
@@ -275,8 +279,8 @@ impl Entries {
 
     /// Drops what was used longest ago, until the rest takes so many bytes at most. As that is done for much at once, it costs little for each piece.
     ///
-    /// Where a query that goes on needs the memory, its turn is given: what was used in the turn before goes last in blocks that it has yet to come to, as most queries
-    /// come again, and would find nothing if each block went just before it is needed.
+    /// Where a query that goes on needs the memory, the newest turn is given, which is its own unless there are several: what was used in the turn before goes last in blocks
+    /// that it has yet to come to, as most queries come again, and would find nothing if each block went just before it is needed.
     fn shrink(&mut self, bytes_max: usize, by: Option<u64>) {
         let mut pieces: Vec<((bool, u64), BlockId, usize)> = Vec::new();
         for (id, Entry { cached, bytes, used, .. }) in &self.by_id {

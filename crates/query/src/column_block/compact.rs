@@ -164,7 +164,8 @@ impl Compact {
             }
             other => {
                 let (codes, dictionary) = Compact::of_coded(known_coded(other)?)?;
-                Compact::Coded { codes, dictionary: dictionary.clone() }
+                let own = dictionary.without_table().map(Arc::new);
+                Compact::Coded { codes, dictionary: own.unwrap_or_else(|| dictionary.clone()) }
             }
         };
         Some(compact).filter(|compact| compact.held_bytes() < column.held_bytes())

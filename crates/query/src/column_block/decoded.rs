@@ -192,7 +192,7 @@ impl Turns {
         self.read = self.read.max(other.read);
     }
 
-    /// Whether it was used for keys only when it was used last.
+    /// Whether it was used for keys only in the turn in which it was used last.
     fn are_of_keys(&self) -> bool {
         self.read < self.used
     }
@@ -333,7 +333,8 @@ impl Paths {
                 let kept = || Kept { column: Arc::new(Lengths::Compact(counted)), turns: *turns };
                 lengths.entry(path.clone()).or_insert_with(kept).turns.join(*turns);
             }
-            // What was made of a table that is given up keeps that from being freed.
+            // What spells its texts by a table keeps that from being freed once it is given up.
+            let is_in_table = known_coded(column).is_some_and(|coded| coded.dictionary.is_in_table());
             if known_coded(column).is_some_and(|coded| coded.dictionary.is_left_in_table()) {
                 compact.remove(path);
                 return false;
@@ -361,7 +362,7 @@ impl Paths {
                 }
                 None => {
                     compact.remove(path);
-                    !are_counted || !matches!(**column, PathColumn::Pieces(_))
+                    !is_in_table && (!are_counted || !matches!(**column, PathColumn::Pieces(_)))
                 }
             }
         });

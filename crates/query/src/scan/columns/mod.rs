@@ -564,6 +564,7 @@ fn values_of_all(
 ) -> Result<Option<Values>, ExecError> {
     let rows = evaluator.rows();
     let values = values(output, evaluator, &Passing::All(0..rows as u32), made_bytes)?;
+    // What cannot be read is found again where all rows are asked.
     if evaluator.take_broken().is_some() {
         return Ok(None);
     }

@@ -79,6 +79,7 @@ impl<'b> Evaluator<'b> {
             Ok(passes) => passes,
             Err(error) => return Some(Err(error)),
         };
+        // Whoever asks takes note of it before rows are given.
         if let Some(broken) = inner.take_broken() {
             *self.broken.borrow_mut() = Some(broken);
         }
@@ -123,10 +124,10 @@ pub(super) fn makes_texts(expr: &Expr) -> bool {
         "LastIndexOf",
         "Replace",
         "Substring",
+        "ToJson",
         "ToLower",
         "ToUpper",
         "Trim",
-        "ToJson",
     ];
     match expr {
         Expr::ReplaceMatch { .. } => true,

@@ -48,6 +48,10 @@ impl<'b> Evaluator<'b> {
         if places.len() < TOGETHER_MIN || places.len() > self.rows() / MADE_SHARE || !makes_texts(expr) {
             return None;
         }
+        // What is reckoned with bytes is told of these rows without that.
+        if self.is_mapped(expr) && !matches_patterns(expr) {
+            return None;
+        }
         let slots = slots_of(expr);
         // Of entries that rows share there are fewer, and of what reads documents nothing is gathered.
         let are_texts = |slot: &usize| match self.column(*slot).map(|column| &**column) {
@@ -134,6 +138,12 @@ pub(super) fn makes_texts(expr: &Expr) -> bool {
         Expr::Call { function, .. } if NAMES.contains(&function.name) => true,
         other => other.children().into_iter().any(makes_texts),
     }
+}
+
+/// Whether an expression replaces what a pattern matches.
+pub(super) fn matches_patterns(expr: &Expr) -> bool {
+    matches!(expr, Expr::ReplaceMatch { pattern, .. } if pattern.text().is_none())
+        || expr.children().into_iter().any(matches_patterns)
 }
 
 /// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, and numbers that functions of strings cut out

@@ -48,8 +48,8 @@ impl<'b> Evaluator<'b> {
         if places.len() < TOGETHER_MIN || places.len() > self.rows() / MADE_SHARE || !makes_texts(expr) {
             return None;
         }
-        // What is reckoned with bytes is told of these rows without that.
-        if self.is_mapped(expr) && !matches_patterns(expr) {
+        // What is reckoned with bytes is told of few rows without that.
+        if !self.are_many(places.len()) && self.is_mapped(expr) && !matches_patterns(expr) {
             return None;
         }
         let slots = slots_of(expr);

@@ -4,7 +4,7 @@
 use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::evaluate::{Evaluator, Mask, PARTS_MAX, is_true_or_false};
 use super::reckoned::Reckoned;
-use super::some_rows::{matches_patterns, only_reckons};
+use super::some_rows::only_reckons;
 use super::texts::Sought;
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
@@ -23,6 +23,12 @@ const EVALUATED_SHARE: usize = 32;
 
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;
+
+/// Whether an expression replaces what a pattern matches.
+fn matches_patterns(expr: &Expr) -> bool {
+    matches!(expr, Expr::ReplaceMatch { pattern, .. } if pattern.text().is_none())
+        || expr.children().into_iter().any(matches_patterns)
+}
 
 impl<'b> Evaluator<'b> {
     /// Whether an expression looks for patterns, and had better do so in the texts of so many rows alone.

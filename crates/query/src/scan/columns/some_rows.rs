@@ -49,7 +49,7 @@ impl<'b> Evaluator<'b> {
             return None;
         }
         // What is reckoned with bytes is told of few rows without that.
-        if !self.are_many(places.len()) && self.is_mapped(expr) && !matches_patterns(expr) {
+        if !self.are_many(places.len()) && self.is_mapped(expr) {
             return None;
         }
         let slots = slots_of(expr);
@@ -138,12 +138,6 @@ pub(super) fn makes_texts(expr: &Expr) -> bool {
         Expr::Call { function, .. } if NAMES.contains(&function.name) => true,
         other => other.children().into_iter().any(makes_texts),
     }
-}
-
-/// Whether an expression replaces what a pattern matches.
-pub(super) fn matches_patterns(expr: &Expr) -> bool {
-    matches!(expr, Expr::ReplaceMatch { pattern, .. } if pattern.text().is_none())
-        || expr.children().into_iter().any(matches_patterns)
 }
 
 /// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, and numbers that functions of strings cut out

@@ -70,6 +70,23 @@ pub(super) fn count(passes: Option<&[bool]>) -> usize {
     passes.unwrap_or_default().iter().filter(|passes| **passes).count()
 }
 
+/// The rows that pass, of which the first one has a number.
+pub(super) fn rows_of(passes: &[bool], first: u32) -> Vec<u32> {
+    /// So that each place is known to lie within the list.
+    const ROWS: usize = 64;
+    let mut rows = Vec::with_capacity(count(Some(passes)));
+    for (first, passes) in (first..).step_by(ROWS).zip(passes.chunks(ROWS)) {
+        let (mut passing, mut count) = ([0; ROWS], 0);
+        for (row, passes) in (first..).zip(passes) {
+            // Which pass is not to be guessed: each is written, and overwritten if it does not.
+            passing[count % ROWS] = row;
+            count += usize::from(*passes);
+        }
+        rows.extend_from_slice(passing.get(..count).unwrap_or_default());
+    }
+    rows
+}
+
 /// Leaves rows out that do not pass.
 pub(super) fn and(mask: &mut Mask, passes: &Mask) {
     mask.iter_mut().zip(passes).for_each(|(mask, passes)| *mask &= passes);

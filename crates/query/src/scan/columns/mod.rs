@@ -70,7 +70,7 @@ use crate::stats::{Stats, Technique};
 use crate::value::Value;
 use compile::{Unnest, Wanted, reads_document, slots_of};
 use computed::{FewNumbers, Texts};
-use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and, count};
+use evaluate::{CALCULATED_SHARE, Evaluator, Mask, and, count, rows_of};
 use found::{Passing, Values};
 use reckoned::Reckoned;
 use some_rows::{makes_texts, texts_of_rows};
@@ -453,23 +453,6 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
         (Wanted::Rows, None) => Passing::Some(Arc::new(all.collect())),
         (Wanted::Block | Wanted::Rows, Some(passes)) => Passing::Some(Arc::new(rows_of(passes, all.start))),
     }
-}
-
-/// The rows that pass, of which the first one has a number.
-fn rows_of(passes: &[bool], first: u32) -> Vec<u32> {
-    /// So that each place is known to lie within the list.
-    const ROWS: usize = 64;
-    let mut rows = Vec::with_capacity(count(Some(passes)));
-    for (first, passes) in (first..).step_by(ROWS).zip(passes.chunks(ROWS)) {
-        let (mut passing, mut count) = ([0; ROWS], 0);
-        for (row, passes) in (first..).zip(passes) {
-            // Which pass is not to be guessed: each is written, and overwritten if it does not.
-            passing[count % ROWS] = row;
-            count += usize::from(*passes);
-        }
-        rows.extend_from_slice(passing.get(..count).unwrap_or_default());
-    }
-    rows
 }
 
 /// What the outputs of a block may take together, in bytes. Of more, documents are looked at one by one.

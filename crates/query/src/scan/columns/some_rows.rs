@@ -2,7 +2,7 @@
 
 use super::compile::{reads_document, slots_of};
 use super::computed::Texts;
-use super::evaluate::{CALCULATED_SHARE, Evaluator, Mask, count};
+use super::evaluate::{CALCULATED_SHARE, Evaluator, Mask, count, rows_of};
 use super::found::Passing;
 use super::mapped::TextOf;
 use super::whole::{gather_decimals, gather_some};
@@ -32,13 +32,17 @@ impl<'b> Evaluator<'b> {
         if reads_times(expr) && self.are_many(places.len()) {
             return None;
         }
-        let slots = slots_of(expr);
+        Some(self.gathered(&slots_of(expr), places, rows))
+    }
+
+    /// One whose rows are some of these, which are at these places, with the columns of some slots.
+    fn gathered(&self, slots: &[usize], places: &[u32], rows: &Passing) -> Evaluator<'b> {
         let columns = self.columns.iter().enumerate().map(|(slot, column)| {
             let column = column.as_ref().filter(|_| slots.contains(&slot))?;
             Some(Arc::new(column.of_some(places, rows)))
         });
         let origins = places.iter().map(|row| self.origin(*row as usize) as u32);
-        Some(self.of_elements(columns.collect(), origins.collect()))
+        self.of_elements(columns.collect(), origins.collect())
     }
 
     /// One whose rows are some of these, with their texts gathered, where an expression makes texts of texts that hardly repeat; none of another one, or where it had better
@@ -62,22 +66,16 @@ impl<'b> Evaluator<'b> {
         if reads_document(expr) || expr.reads_local() || !slots.iter().any(are_texts) {
             return None;
         }
-        let columns = self.columns.iter().enumerate().map(|(slot, column)| {
-            let column = column.as_ref().filter(|_| slots.contains(&slot))?;
-            Some(Arc::new(column.of_some(places, rows)))
-        });
-        let origins = places.iter().map(|row| self.origin(*row as usize) as u32);
-        Some(self.of_elements(columns.collect(), origins.collect()))
+        Some(self.gathered(&slots, places, rows))
     }
 
     /// Of each row whether it is in a mask and a condition is true of it, where the condition makes texts of texts, and they are made for these rows alone; none where
     /// that takes as long as to test all.
     pub(super) fn test_some(&self, expr: &Expr, mask: &Mask) -> Option<Result<Mask, ExecError>> {
-        let of_mask = || mask.iter().zip(0u32..).filter(|(passes, _)| **passes).map(|(_, row)| row);
         if !makes_texts(expr) || count(Some(mask)) > self.rows() / MADE_SHARE {
             return None;
         }
-        let rows: Arc<Vec<u32>> = Arc::new(of_mask().collect());
+        let rows: Arc<Vec<u32>> = Arc::new(rows_of(mask, 0));
         let inner = self.of_texts(expr, &Passing::Some(rows.clone()))?;
         let passes = match inner.test(expr, None) {
             Ok(passes) => passes,

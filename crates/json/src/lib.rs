@@ -44,4 +44,4 @@ pub use offsets::Offsets;
 pub use scalar::{Kind, Number, Str};
 pub use tamias_simd::{Entry, Isa};
 pub use value::{Array, Elements, Entries, Map, Value};
-pub use write::write_json_string;
+pub use write::{write_escaped, write_json_string};

@@ -34,6 +34,18 @@ const SHORT: [u8; 256] = {
 pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
+    write_escaped(text, out);
+    out.push(b'"');
+}
+
+/// Appends what stands between the quotes of `text` as a JSON string, in the normalised form of stored strings.
+///
+/// ```
+/// let mut out = Vec::new();
+/// tamias_json::write_escaped("say \"ä/b\"", &mut out);
+/// assert_eq!(out, r#"say \"ä/b\""#.as_bytes());
+/// ```
+pub fn write_escaped(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut copied = 0;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -44,7 +56,6 @@ pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&bytes[copied..]);
-    out.push(b'"');
 }
 
 /// One ASCII character as it stands inside a normalised string.

@@ -257,6 +257,11 @@ impl Dictionary {
         bytes.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    /// Each text.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len() as u32).map(|text| self.get(text))
+    }
+
     /// The first byte of each text.
     pub(crate) fn firsts(&self) -> impl Iterator<Item = Option<u8>> {
         (0..self.len() as u32).map(|text| self.first(text))

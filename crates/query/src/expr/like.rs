@@ -29,8 +29,8 @@ pub(crate) enum LikeForm<'p> {
     Prefix(&'p str),
     /// It ends with it.
     Suffix(&'p str),
-    /// It has it in its stored bytes.
-    Contains(&'p [u8]),
+    /// It has it in it.
+    Contains(&'p str),
     /// It begins with the first of these, ends with the last, and has those between in their order. The first and the last may be empty.
     Pieces(&'p [String]),
     /// Anything else.
@@ -42,7 +42,7 @@ enum LikeMatcher {
     Exact(String),
     Prefix(String),
     Suffix(String),
-    Contains(Box<Finder<'static>>),
+    Contains(String, Box<Finder<'static>>),
     Pieces(Vec<String>, Regex),
     Other(Regex),
 }
@@ -58,7 +58,7 @@ impl Like {
             [LikePart::Text(text), LikePart::Run] => LikeMatcher::Prefix(text.clone()),
             [LikePart::Run, LikePart::Text(text)] => LikeMatcher::Suffix(text.clone()),
             [LikePart::Run, LikePart::Text(text), LikePart::Run] => {
-                LikeMatcher::Contains(Box::new(Finder::new(text).into_owned()))
+                LikeMatcher::Contains(text.clone(), Box::new(Finder::new(text).into_owned()))
             }
             parts => {
                 let mut regex = String::from(r"(?s)\A");
@@ -83,8 +83,8 @@ impl Like {
             }
         };
         let folded = match &matcher {
-            LikeMatcher::Contains(finder) if ci && finder.needle().is_ascii() => {
-                std::str::from_utf8(finder.needle()).ok().filter(|text| is_plain(text)).map(Box::from)
+            LikeMatcher::Contains(text, _) if ci && text.is_ascii() && is_plain(text) => {
+                Some(text.as_str().into())
             }
             _ => None,
         };
@@ -93,7 +93,11 @@ impl Like {
             LikePart::One | LikePart::Run => None,
         });
         // What is searched for as it is needs no text that is looked at first.
-        let is_looked_at = ci || matches!(matcher, LikeMatcher::Other(_));
+        let is_looked_at = match &matcher {
+            LikeMatcher::Contains(text, _) => ci || !is_plain(text),
+            LikeMatcher::Other(_) => true,
+            _ => ci,
+        };
         let core = texts.max_by_key(|core| core.len()).filter(|_| is_looked_at);
         let core = core.filter(|core| !core.is_empty()).map(Box::from);
         // No character of ASCII is another one's upper case beyond it.
@@ -139,11 +143,9 @@ impl Like {
             LikeMatcher::Exact(text) => LikeForm::Exact(text),
             LikeMatcher::Prefix(text) => LikeForm::Prefix(text),
             LikeMatcher::Suffix(text) => LikeForm::Suffix(text),
-            LikeMatcher::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
-                LikeForm::Contains(finder.needle())
-            }
+            LikeMatcher::Contains(text, _) => LikeForm::Contains(text),
             LikeMatcher::Pieces(pieces, _) => LikeForm::Pieces(pieces),
-            _ => LikeForm::Other,
+            LikeMatcher::Other(_) => LikeForm::Other,
         }
     }
 
@@ -164,7 +166,7 @@ impl Like {
             LikeMatcher::Exact(exact) => *text == *exact.as_bytes(),
             LikeMatcher::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
             LikeMatcher::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
-            LikeMatcher::Contains(finder) => finder.find(&text).is_some(),
+            LikeMatcher::Contains(_, finder) => finder.find(&text).is_some(),
             LikeMatcher::Pieces(_, regex) | LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }

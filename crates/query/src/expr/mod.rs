@@ -20,7 +20,7 @@ pub(crate) use computed::{Computed, DEFAULT_LEVEL, write_event_id};
 pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;
 pub(crate) use like::{Like, LikeForm};
-pub(crate) use pattern::{Anchored, Needed, Pattern, Replacement};
+pub(crate) use pattern::{Anchored, Needed, Pattern, Replacement, is_plain};
 pub(crate) use print::{Printed, property, quoted};
 pub(crate) use rules::{RULES, Rule, apply_rules, fold, rewrite};
 pub(crate) use scope::{Event, Scope, Spare};

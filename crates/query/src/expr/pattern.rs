@@ -3,7 +3,7 @@
 use super::pieces::{Groups, Pieces, Told};
 use crate::value::Text;
 use memchr::memmem::Finder;
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind, Look};
 use std::borrow::Cow;
@@ -104,6 +104,11 @@ impl Pattern {
         self.ci
     }
 
+    /// Whether both match the same.
+    pub(super) fn is_same(&self, other: &Pattern) -> bool {
+        (&self.source, self.ci) == (&other.source, other.ci)
+    }
+
     /// Whether the pattern is a plain text that is searched for as it is stored.
     pub(crate) fn is_literal(&self) -> bool {
         self.literal.is_some()
@@ -131,19 +136,17 @@ impl Pattern {
 
     /// Texts of which a string needs one to match, as they stand in its stored bytes; none if there may be others.
     pub(crate) fn required(&self) -> Vec<Box<[u8]>> {
-        let Ok(hir) = regex_syntax::parse(&self.source) else { return Vec::new() };
-        if self.ci {
-            return Vec::new();
+        let (false, Ok(hir)) = (self.ci, regex_syntax::parse(&self.source)) else { return Vec::new() };
+        let ends =
+            [ExtractKind::Prefix, ExtractKind::Suffix].into_iter().find_map(|kind| texts_at(kind, &hir));
+        let mut within = Vec::new();
+        texts_within(&hir, &mut within);
+        let longest = within.into_iter().max_by_key(|text| text.len()).filter(|text| !text.is_empty());
+        let shortest = ends.iter().flatten().map(|text| text.len()).min().unwrap_or_default();
+        match longest {
+            Some(text) if text.len() >= shortest.min(SURE_BYTES) => vec![text.as_bytes().into()],
+            _ => ends.unwrap_or_default(),
         }
-        for kind in [ExtractKind::Prefix, ExtractKind::Suffix] {
-            let found = Extractor::new().kind(kind).extract(&hir);
-            let Some(literals) = found.literals().filter(|literals| !literals.is_empty()) else { continue };
-            let is_spelt_so = |literal: &Literal| std::str::from_utf8(literal.as_bytes()).is_ok_and(is_plain);
-            if literals.iter().all(|literal| !literal.is_empty() && is_spelt_so(literal)) {
-                return literals.iter().map(|literal| literal.as_bytes().into()).collect();
-            }
-        }
-        Vec::new()
     }
 
     /// What a string needs to match.
@@ -187,91 +190,114 @@ impl Pattern {
         limit_bytes: usize,
         charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
+        let mut out = Vec::with_capacity(text.len());
+        self.replace_into(text, replacement, limit_bytes, charge, &mut out)?;
+        String::from_utf8(out).ok()
+    }
+
+    /// The same, appended to `out`. Something may have been appended where there is no result.
+    pub(crate) fn replace_into(
+        &self,
+        text: &str,
+        replacement: &Replacement,
+        limit_bytes: usize,
+        charge: &mut dyn FnMut(usize) -> bool,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let bytes = text.as_bytes();
+        let mut replaced = Replaced { text, from: 0, begin: out.len(), out, limit_bytes, charge };
         let pieces = self.pieces.get_or_init(|| Pieces::of(&self.source, self.ci).map(Box::new));
-        // Without a group in the replacement none is looked for, which is quick where a match may begin anywhere.
-        let is_quicker = |pieces: &&Pieces| pieces.is_at_start() || replacement.plain().is_none();
-        if let Some(pieces) = pieces.as_deref().filter(is_quicker) {
-            let matches = self.by_pieces(pieces, text).map(|groups| (groups[0].clone(), groups));
-            let put = |groups: Groups, out: &mut Vec<u8>| {
-                replacement.write(out, |group| {
+        if let Some(pieces) = pieces.as_deref() {
+            let mut groups = Groups::default();
+            let (mut from, mut budget) = (Some(0), Pieces::budget(text));
+            while let Some(begins) = from
+                && self.find_by_pieces(pieces, text, begins, &mut groups, &mut budget)
+            {
+                // Only where matches can begin anywhere there can be more of them.
+                from = (!pieces.is_at_start()).then_some(groups[0].end);
+                let of_group = |group: &Group| {
                     let number = match group {
                         Group::Number(number) => Some(*number),
                         Group::Name(name) => pieces.named(name),
                     };
                     bytes.get(groups.get(number?)?.clone())
-                });
-            };
-            return replaced(text, matches, put, limit_bytes, charge);
-        }
-        if let Some(with) = replacement.plain() {
-            let matches = self.regex.find_iter(bytes).map(|found| (found.range(), ()));
-            return replaced(text, matches, |(), out| out.extend_from_slice(with), limit_bytes, charge);
-        }
-        let matches = self.regex.captures_iter(bytes);
-        let matches = matches.filter_map(|captures| Some((captures.get(0)?.range(), captures)));
-        let put = |captures: Captures<'_>, out: &mut Vec<u8>| {
-            replacement.write(out, |group| {
-                let found = match group {
-                    Group::Number(number) => captures.get(*number),
-                    Group::Name(name) => captures.name(name),
                 };
-                found.map(|found| found.as_bytes())
-            });
-        };
-        replaced(text, matches, put, limit_bytes, charge)
+                replaced.put(groups[0].clone(), |out| replacement.write(out, of_group))?;
+            }
+        } else if let Some(with) = replacement.plain() {
+            for found in self.regex.find_iter(bytes) {
+                replaced.put(found.range(), |out| out.extend_from_slice(with))?;
+            }
+        } else {
+            for captures in self.regex.captures_iter(bytes) {
+                let of_group = |group: &Group| {
+                    let found = match group {
+                        Group::Number(number) => captures.get(*number),
+                        Group::Name(name) => captures.name(name),
+                    };
+                    found.map(|found| found.as_bytes())
+                };
+                replaced.put(captures.get(0)?.range(), |out| replacement.write(out, of_group))?;
+            }
+        }
+        replaced.finish()
     }
 
-    /// The matches of a sequence of pieces.
-    fn by_pieces<'t>(&'t self, pieces: &'t Pieces, text: &'t str) -> impl Iterator<Item = Groups> + 't {
-        let (mut from, mut budget) = (Some(0), Pieces::budget(text));
-        std::iter::from_fn(move || {
-            let mut groups = Groups::default();
-            let begins = from?;
-            match pieces.find(text, begins, &mut groups, &mut budget) {
-                Told::Match => {}
-                Told::NoMatch => return None,
-                Told::Unknown => {
-                    let captures = self.regex.captures_at(text.as_bytes(), begins)?;
-                    for (group, found) in groups.iter_mut().zip(captures.iter()) {
-                        *group = found.map(|found| found.range()).unwrap_or_default();
-                    }
+    /// Finds the next match of a sequence of pieces: whether there is one.
+    fn find_by_pieces(
+        &self,
+        pieces: &Pieces,
+        text: &str,
+        from: usize,
+        groups: &mut Groups,
+        budget: &mut usize,
+    ) -> bool {
+        match pieces.find(text, from, groups, budget) {
+            Told::Match => true,
+            Told::NoMatch => false,
+            Told::Unknown => {
+                let Some(captures) = self.regex.captures_at(text.as_bytes(), from) else { return false };
+                for (group, found) in groups.iter_mut().zip(captures.iter()) {
+                    *group = found.map(|found| found.range()).unwrap_or_default();
                 }
+                true
             }
-            // Only where matches begin with a text there can be more of them.
-            from = (!pieces.is_at_start()).then_some(groups[0].end);
-            Some(groups)
-        })
+        }
     }
 }
 
-/// A text with what is put in the places of some matches, as [`Pattern::replace`] tells.
-fn replaced<M>(
-    text: &str,
-    matches: impl Iterator<Item = (Range<usize>, M)>,
-    mut put: impl FnMut(M, &mut Vec<u8>),
+/// A text in which matches are replaced one after the other.
+struct Replaced<'r> {
+    text: &'r str,
+    /// What stands before is told.
+    from: usize,
+    out: &'r mut Vec<u8>,
+    /// Where it begins in `out`.
+    begin: usize,
     limit_bytes: usize,
-    charge: &mut dyn FnMut(usize) -> bool,
-) -> Option<String> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut from = 0;
-    for (place, found) in matches {
-        if !charge(text.len() - from) {
+    charge: &'r mut dyn FnMut(usize) -> bool,
+}
+
+impl Replaced<'_> {
+    /// Something in the place of a match; none if it becomes too long or takes too long.
+    fn put(&mut self, place: Range<usize>, write: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+        if !(self.charge)(self.text.len() - self.from) {
             return None;
         }
         // Bytes are searched, so an empty match may stand within a character.
-        if !text.is_char_boundary(place.start) {
-            continue;
+        if !self.text.is_char_boundary(place.start) {
+            return Some(());
         }
-        out.extend_from_slice(text.as_bytes().get(from..place.start)?);
-        put(found, &mut out);
-        from = place.end;
-        if out.len() > limit_bytes {
-            return None;
-        }
+        self.out.extend_from_slice(self.text.as_bytes().get(self.from..place.start)?);
+        write(self.out);
+        self.from = place.end;
+        (self.out.len() - self.begin <= self.limit_bytes).then_some(())
     }
-    out.extend_from_slice(text.as_bytes().get(from..)?);
-    String::from_utf8(out).ok()
+
+    fn finish(self) -> Option<()> {
+        self.out.extend_from_slice(self.text.as_bytes().get(self.from..)?);
+        Some(())
+    }
 }
 
 /// The replacement of a regular expression: `$1` or `${1}` for a group, `${name}` for a named one, `$$` for a dollar sign, which
@@ -383,10 +409,48 @@ fn anchored(hir: &Hir) -> Option<AnchoredText> {
     (at_start || at_end).then(|| AnchoredText { text: text.into(), at_start, at_end })
 }
 
+/// HEURISTIC: a text of so many bytes is found sooner than one of several longer ones, and stands in about as few strings.
+const SURE_BYTES: usize = 3;
+
+/// Texts of which each match begins or ends with one, as far as strings have them in their stored bytes; none if there may be others.
+fn texts_at(kind: ExtractKind, hir: &Hir) -> Option<Vec<Box<[u8]>>> {
+    let found = Extractor::new().kind(kind).extract(hir);
+    let of = |literal: &Literal| {
+        let text = plain_part(std::str::from_utf8(literal.as_bytes()).ok()?);
+        (!text.is_empty()).then(|| text.as_bytes().into())
+    };
+    let texts: Vec<_> = found.literals()?.iter().map(of).collect::<Option<_>>()?;
+    (!texts.is_empty()).then_some(texts)
+}
+
+/// Texts that each match has in it, as far as strings have them in their stored bytes.
+fn texts_within<'h>(hir: &'h Hir, texts: &mut Vec<&'h str>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => texts.extend(std::str::from_utf8(&literal.0).ok().map(plain_part)),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| texts_within(part, texts)),
+        HirKind::Capture(capture) => texts_within(&capture.sub, texts),
+        HirKind::Repetition(repetition) if repetition.min > 0 => texts_within(&repetition.sub, texts),
+        HirKind::Empty
+        | HirKind::Class(_)
+        | HirKind::Look(_)
+        | HirKind::Repetition(_)
+        | HirKind::Alternation(_) => {}
+    }
+}
+
+/// The longest part of a text that strings have in their stored bytes where they have the text.
+fn plain_part(text: &str) -> &str {
+    text.split(|c| !is_plain_character(c)).max_by_key(|part| part.len()).unwrap_or_default()
+}
+
 /// Whether a string with this text in it has it in its stored bytes, unbroken by an escape: only quotes, backslashes,
 /// controls and lone surrogates, which read as U+FFFD, are stored as escapes.
-pub(super) fn is_plain(text: &str) -> bool {
-    !text.chars().any(|c| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFD}'))
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.chars().all(is_plain_character)
+}
+
+fn is_plain_character(c: char) -> bool {
+    c >= ' ' && !matches!(c, '"' | '\\' | '\u{FFFD}')
 }
 
 /// Whether the finder's plain text is in `text`. Where it is not in the bytes, it is not there. Where it is, it may be part

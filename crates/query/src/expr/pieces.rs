@@ -2,15 +2,18 @@
 //!
 //! An automaton that tells groups looks at each byte for itself. What people cut out of texts is mostly written as `/^.*ms=([0-9]+)$/`: plain
 //! texts, and runs of characters between them. Such pieces are searched for as texts are, and tried again where a run took too much
-//! (backtracking, as in Perl). What takes too many trials is left to the automaton, whose time is bounded.
+//! (backtracking, as in Perl). One of several words, and a part that may be missing, are tried likewise. What takes too many trials is left to the automaton, whose time is bounded.
 
 use memchr::memmem::{Finder, FinderRev};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 use std::ops::{Range, RangeInclusive};
 
-/// Most runs of characters in one pattern: each can be tried again.
-const RUNS_MAX: usize = 8;
+/// Most runs of characters and optional parts in one pattern: each can be tried again.
+const CHOICES_MAX: usize = 8;
+
+/// Most words of which one stands in a place.
+const WORDS_MAX: usize = 16;
 
 /// Most groups, that of the whole match among them.
 const GROUPS_MAX: usize = 10;
@@ -28,16 +31,34 @@ pub(super) type Groups = [Range<usize>; GROUPS_MAX];
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pieces: Vec<Piece>,
-    /// The match begins where the text does. Else it begins with a plain text, which is searched for.
-    start: Option<Box<Finder<'static>>>,
+    begins: Begins,
     /// How many groups there are, and their names.
     names: Vec<Option<Box<str>>>,
+}
+
+/// Where a match can begin.
+#[derive(Clone, Debug)]
+enum Begins {
+    /// Where the text does.
+    AtStart,
+    /// With a plain text, which is searched for.
+    Text(Box<Finder<'static>>),
+    /// With a character of a set.
+    Set(Box<[bool; 256]>),
 }
 
 #[derive(Clone, Debug)]
 enum Piece {
     Text(Box<[u8]>),
+    /// One of these, of which none begins with another: no more than one stands in a place.
+    AnyOf(Box<[Box<[u8]>]>),
     Run(Box<Run>),
+    /// The pieces from the next one to `past` are there, or none of them is: these groups are empty then.
+    Maybe {
+        past: usize,
+        groups: Range<usize>,
+    },
+    Past,
     Open(usize),
     Close(usize),
     End,
@@ -75,6 +96,8 @@ enum Before {
     /// What cannot begin with a character of the run: it ends where it has to.
     Other,
     Text(Box<(Finder<'static>, FinderRev<'static>)>),
+    /// What begins with one of these bytes.
+    Set(Box<[bool; 256]>),
     /// It can end after each of its characters.
     Any,
 }
@@ -100,7 +123,7 @@ impl Pieces {
     /// The pieces of a pattern, if it is a sequence of such.
     pub(super) fn of(source: &str, ci: bool) -> Option<Pieces> {
         let hir = ParserBuilder::new().case_insensitive(ci).build().parse(source).ok()?;
-        let mut made = Pieces { pieces: Vec::new(), start: None, names: vec![None] };
+        let mut made = Pieces { pieces: Vec::new(), begins: Begins::AtStart, names: vec![None] };
         let mut parts = Vec::new();
         flatten(&hir, &mut parts);
         let at_start =
@@ -110,11 +133,15 @@ impl Pieces {
         }
         if !at_start {
             let first = made.pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
-            let Some(Piece::Text(text)) = first else { return None };
-            made.start = Some(Box::new(Finder::new(text).into_owned()));
+            made.begins = match first {
+                Some(Piece::Text(text)) => Begins::Text(Box::new(Finder::new(text).into_owned())),
+                Some(Piece::Run(run)) if run.least > 0 => Begins::Set(run.set.has.clone()),
+                _ => return None,
+            };
         }
-        let runs = made.pieces.iter().filter(|piece| matches!(piece, Piece::Run(_))).count();
-        if runs > RUNS_MAX || made.names.len() > GROUPS_MAX {
+        let choices =
+            made.pieces.iter().filter(|piece| matches!(piece, Piece::Run(_) | Piece::Maybe { .. })).count();
+        if choices > CHOICES_MAX || made.names.len() > GROUPS_MAX {
             return None;
         }
         made.look_behind();
@@ -144,17 +171,23 @@ impl Pieces {
                 std::str::from_utf8(&literal.0).ok()?;
                 self.pieces.push(Piece::Text(literal.0.clone()));
             }
+            HirKind::Alternation(words) => self.pieces.push(Piece::AnyOf(distinct_words(words)?)),
             HirKind::Class(class) => self.add_run(set_of(class)?, 1, Some(1), true),
+            // A character that may be missing is a run.
+            HirKind::Repetition(Repetition { min: 0, max: Some(1), greedy: true, sub })
+                if set_of_one(sub).is_none() =>
+            {
+                let (at, first_group) = (self.pieces.len(), self.names.len());
+                self.pieces.push(Piece::Maybe { past: at, groups: 0..0 });
+                let mut parts = Vec::new();
+                flatten(sub, &mut parts);
+                parts.iter().try_for_each(|part| self.add(part))?;
+                let (past, groups) = (self.pieces.len(), first_group..self.names.len());
+                self.pieces.push(Piece::Past);
+                *self.pieces.get_mut(at)? = Piece::Maybe { past, groups };
+            }
             HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
-                let set = match sub.kind() {
-                    HirKind::Class(class) => set_of(class)?,
-                    HirKind::Literal(literal) => match *literal.0 {
-                        [byte] => Set::new(|other| other == byte),
-                        _ => return None,
-                    },
-                    _ => return None,
-                };
-                self.add_run(set, *min, *max, *greedy);
+                self.add_run(set_of_one(sub)?, *min, *max, *greedy);
             }
             _ => return None,
         }
@@ -202,10 +235,17 @@ impl Pieces {
                     Some(Piece::Run(next)) if next.least > 0 && run.set.is_apart_from(&next.set) => {
                         Before::Other
                     }
+                    Some(Piece::Run(next)) if next.least > 0 => Before::Set(next.set.has.clone()),
+                    Some(Piece::AnyOf(words)) => {
+                        let firsts = words.iter().filter_map(|word| word.first());
+                        let mut has = Box::new([false; 256]);
+                        firsts.for_each(|first| has[usize::from(*first)] = true);
+                        Before::Set(has)
+                    }
                     Some(_) => Before::Any,
                 });
             }
-            if !matches!(piece, Piece::Open(_) | Piece::Close(_)) {
+            if !matches!(piece, Piece::Open(_) | Piece::Close(_) | Piece::Past) {
                 behind = Some(piece);
             }
         }
@@ -223,7 +263,7 @@ impl Pieces {
 
     /// Whether it matches at the start of a text only.
     pub(super) fn is_at_start(&self) -> bool {
-        self.start.is_none()
+        matches!(self.begins, Begins::AtStart)
     }
 
     /// How many bytes may be looked at in a text, for all of its matches.
@@ -237,13 +277,18 @@ impl Pieces {
         if *budget == 0 {
             return Told::Unknown;
         }
-        let Some(finder) = &self.start else {
-            return if from == 0 { self.match_at(text, 0, groups, budget) } else { Told::NoMatch };
+        let next = |from: usize| -> Option<usize> {
+            let rest = text.as_bytes().get(from..)?;
+            match &self.begins {
+                Begins::AtStart => (from == 0).then_some(0),
+                Begins::Text(finder) => Some(from + finder.find(rest)?),
+                Begins::Set(set) => Some(from + rest.iter().position(|byte| set[usize::from(*byte)])?),
+            }
         };
         let mut from = from;
-        while let Some(found) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
-            match self.match_at(text, from + found, groups, budget) {
-                Told::NoMatch => from += found + 1,
+        while let Some(start) = next(from) {
+            match self.match_at(text, start, groups, budget) {
+                Told::NoMatch => from = boundary_from(text, start + 1).max(start + 1),
                 told => return told,
             }
         }
@@ -251,7 +296,7 @@ impl Pieces {
     }
 
     fn match_at(&self, text: &str, start: usize, groups: &mut Groups, budget: &mut usize) -> Told {
-        let mut choices = [Choice::default(); RUNS_MAX];
+        let mut choices = [Choice::default(); CHOICES_MAX];
         let mut open = 0;
         let (mut at, mut piece) = (start, 0);
         loop {
@@ -268,10 +313,20 @@ impl Pieces {
                     groups.get_mut(*group).into_iter().for_each(|group| group.end = at);
                     Some(at)
                 }
+                Piece::Past => Some(at),
                 Piece::End => (at == text.len()).then_some(at),
                 Piece::Text(wanted) => {
                     let rest = text.as_bytes().get(at..).unwrap_or_default();
                     rest.starts_with(wanted).then_some(at + wanted.len())
+                }
+                Piece::AnyOf(words) => {
+                    let rest = text.as_bytes().get(at..).unwrap_or_default();
+                    *budget = budget.saturating_sub(words.len());
+                    words.iter().find(|word| rest.starts_with(word)).map(|word| at + word.len())
+                }
+                Piece::Maybe { .. } => {
+                    put_off(Choice { piece, least: at, most: at }, &mut choices, &mut open);
+                    Some(at)
                 }
                 Piece::Run(run) => {
                     let (least, most) = run.extent(text, at);
@@ -293,7 +348,15 @@ impl Pieces {
                 let Some(last) = open.checked_sub(1) else { return Told::NoMatch };
                 open = last;
                 let Some(choice) = choices.get(last).copied() else { return Told::NoMatch };
-                let Some(Piece::Run(run)) = self.pieces.get(choice.piece) else { return Told::NoMatch };
+                let run = match self.pieces.get(choice.piece) {
+                    Some(Piece::Run(run)) => run,
+                    Some(Piece::Maybe { past, groups: missing }) => {
+                        *budget = budget.saturating_sub(1);
+                        groups.get_mut(missing.clone()).into_iter().flatten().for_each(|group| *group = 0..0);
+                        break (choice.least, *past);
+                    }
+                    _ => return Told::NoMatch,
+                };
                 *budget = budget.saturating_sub(1 + (choice.most - choice.least) / 16);
                 if let Some(end) = run.end(text, choice, &mut choices, &mut open) {
                     break (end, choice.piece + 1);
@@ -343,7 +406,7 @@ impl Run {
         &self,
         text: &str,
         choice: Choice,
-        choices: &mut [Choice; RUNS_MAX],
+        choices: &mut [Choice; CHOICES_MAX],
         open: &mut usize,
     ) -> Option<usize> {
         let Choice { least, most, .. } = choice;
@@ -361,6 +424,14 @@ impl Run {
                 let within = text.as_bytes().get(least..text.len().min(most + finder.needle().len()))?;
                 least + finder.find(within)?
             }
+            (Before::Set(set), is_greedy) => {
+                let within = text.as_bytes().get(least..text.len().min(most + 1))?;
+                let can_begin =
+                    |(at, byte): &(usize, &u8)| set[usize::from(**byte)] && text.is_char_boundary(least + at);
+                let mut within = within.iter().enumerate();
+                let found = if is_greedy { within.rfind(can_begin) } else { within.find(can_begin) };
+                least + found?.0
+            }
             (Before::Any, true) => (least..=most).rev().find(|end| text.is_char_boundary(*end))?,
             (Before::Any, false) => (least..=most).find(|end| text.is_char_boundary(*end))?,
         };
@@ -368,11 +439,18 @@ impl Run {
             true => end.checked_sub(1).filter(|most| *most >= least).map(|most| Choice { most, ..choice }),
             false => (end < most).then_some(Choice { least: end + 1, ..choice }),
         };
-        if let (Some(left), Some(place)) = (left, choices.get_mut(*open)) {
-            *place = left;
-            *open += 1;
+        if let Some(left) = left {
+            put_off(left, choices, open);
         }
         Some(end)
+    }
+}
+
+/// Leaves a choice for later.
+fn put_off(choice: Choice, choices: &mut [Choice; CHOICES_MAX], open: &mut usize) {
+    if let Some(place) = choices.get_mut(*open) {
+        *place = choice;
+        *open += 1;
     }
 }
 
@@ -410,6 +488,31 @@ impl Set {
 
     fn is_apart_from(&self, other: &Set) -> bool {
         self.has.iter().zip(other.has.iter()).all(|(own, other)| !(*own && *other))
+    }
+}
+
+/// Words of which one is to stand in a place; none where one begins with another, or they are more than words.
+fn distinct_words(words: &[Hir]) -> Option<Box<[Box<[u8]>]>> {
+    let text = |hir: &Hir| match hir.kind() {
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().map(|text| text.as_bytes().into()),
+        _ => None,
+    };
+    let words: Vec<Box<[u8]>> = words.iter().map(text).collect::<Option<_>>()?;
+    let mut sorted: Vec<_> = words.iter().collect();
+    sorted.sort_unstable();
+    let are_distinct = sorted.windows(2).all(|pair| !pair[1].starts_with(pair[0]));
+    (words.len() <= WORDS_MAX && are_distinct).then(|| words.into())
+}
+
+/// The characters of which a pattern asks for one; none for what is not one character.
+fn set_of_one(hir: &Hir) -> Option<Set> {
+    match hir.kind() {
+        HirKind::Class(class) => set_of(class),
+        HirKind::Literal(literal) => match *literal.0 {
+            [byte] => Some(Set::new(|other| other == byte)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -516,6 +619,26 @@ mod tests {
             (r"^.*52=\d+-\d\d:\d\d:\d\d\.(\d+)\|.*:\d\d$", "52=20251103-11:31:51.526|at 12:30", 1),
             (r"^\w{3}", "äö", 0),
             (r"^", "a", 1),
+            // One of several words, and parts that may be missing.
+            (r"^[\s\S]*? (LOG|ERROR|FATAL)[\s\S]*$", "at 1: LOGS\n ERROR: x", 1),
+            (r"^.* (LOG|ERROR)$", "a LOG or ERROR, LOG", 1),
+            (r"^.* (LOG|ERROR)$", "a LOG or ERRORS", 0),
+            (r"^.*\/(\d+)(\?.*)?$", "/a/12?b=/3/x", 1),
+            (r"^.*\/(\d+)(\?.*)?$", "/a/12", 1),
+            (r"^.*\/(\d+)(\?.*)?$", "/a/12x", 0),
+            (r"^(?:(\w+)@)?(.*?)(?::(\d+))?$", "ada@host:80", 1),
+            (r"^(?:(\w+)@)?(.*?)(?::(\d+))?$", "host:x", 1),
+            (r"^(?:-\d)?\d(\d)?", "-12", 1),
+            (r"^b", "", 0),
+            (r"^.*[?&]page=(\d+).*$", "/a?page=1&page=22&x", 1),
+            (r"^.*?(LOG|ERR).*$", "a LO ERR LOG", 1),
+            (r"^.*([äb])c", "äcb äc", 1),
+            // It begins with a character of a set.
+            (r"\d+", "1, ٣2; ä3", 3),
+            (r"(\d{1,3})\.(\d{1,3})", "10.1.2.3 4444.5", 3),
+            (r"[^ä]b", "äbäbb", 1),
+            (r"([a-z]+)=([^ ]*)", "a=1 ä=2 bc=", 2),
+            (r"v(\d+)(?:\.(\d+)(?:\.(\d+))?)?", "v1 v2.3 v4.5.6.", 3),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");
         }
@@ -523,9 +646,18 @@ mod tests {
 
     #[test]
     fn what_is_no_sequence_is_left_to_the_automaton() {
-        for source in
-            ["a|b", "(ab)+", r"\bx", "(?m)^a", "[a-z]+x", "^(a)?", "x(?-u:.)", "^(((((((((((a)))))))))))"]
-        {
+        for source in [
+            "a|bc",
+            "(ab)+",
+            r"\bx",
+            "(?m)^a",
+            "[a-z]*x",
+            "^(ab)??",
+            "^(abc|b|abcd)",
+            "^(ab|c|)",
+            "x(?-u:.)",
+            "^(((((((((((a)))))))))))",
+        ] {
             assert!(Pieces::of(source, false).is_none(), "/{source}/");
         }
     }
@@ -583,7 +715,23 @@ mod tests {
         ];
         let run = (set, times).prop_map(|(set, times)| format!("{set}{times}"));
         let text = prop_oneof![Just("a"), Just("ab"), Just("b1"), Just("1"), Just("ä"), Just("aba")];
-        prop_oneof![3 => run.clone(), 2 => text.prop_map(str::to_owned), 2 => run.prop_map(|run| format!("({run})")), 1 => Just("(a(.*)b)".to_owned())]
+        let words = prop_oneof![Just("(ab|1)"), Just("(?:ab|b1|ä)"), Just("(a|bb)"), Just("(ab|1|2)?")];
+        let maybe = prop_oneof![
+            Just("(ab)?"),
+            Just("(a(.*))?"),
+            Just("(?:(.+?)b)?"),
+            Just("(?:b([ab]*)1?)?"),
+            Just("(a(b1)?)?"),
+            Just("([^b]*)?")
+        ];
+        prop_oneof![
+            3 => run.clone(),
+            2 => text.prop_map(str::to_owned),
+            2 => run.prop_map(|run| format!("({run})")),
+            1 => words.prop_map(str::to_owned),
+            1 => maybe.prop_map(str::to_owned),
+            1 => Just("(a(.*)b)".to_owned())
+        ]
     }
 
     proptest! {

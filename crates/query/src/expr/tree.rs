@@ -147,9 +147,14 @@ macro_rules! children {
 impl Expr {
     /// Whether both are surely the same value of an event: a slot, a built-in, what lies within, or what is computed of such alike.
     pub(crate) fn is_same(&self, other: &Expr) -> bool {
-        let are_same = |own: &[Expr], others: &[Expr]| {
-            own.len() == others.len() && own.iter().zip(others).all(|(own, other)| own.is_same(other))
-        };
+        let (own, others) = (self.children(), other.children());
+        self.does_the_same(other)
+            && own.len() == others.len()
+            && own.into_iter().zip(others).all(|(own, other)| own.is_same(other))
+    }
+
+    /// Whether it surely makes the same of what stands directly inside.
+    fn does_the_same(&self, other: &Expr) -> bool {
         match (self, other) {
             (Expr::Constant(Value::Number(number)), Expr::Constant(Value::Number(other))) => {
                 number.text() == other.text()
@@ -157,21 +162,50 @@ impl Expr {
             (Expr::Constant(Value::Text(text)), Expr::Constant(Value::Text(other))) => {
                 text.text() == other.text()
             }
-            (Expr::Negate(of), Expr::Negate(other)) => of.is_same(other),
-            (Expr::Arithmetic(op, left, right), Expr::Arithmetic(other_op, other_left, other_right)) => {
-                op == other_op && left.is_same(other_left) && right.is_same(other_right)
-            }
-            (
-                Expr::Call { function, arguments, ci },
-                Expr::Call { function: other, arguments: others, ci: other_ci },
-            ) => function.name == other.name && ci == other_ci && are_same(arguments, others),
+            (Expr::Constant(Value::Bool(truth)), Expr::Constant(Value::Bool(other))) => truth == other,
+            (Expr::Constant(Value::Null), Expr::Constant(Value::Null))
+            | (Expr::Constant(Value::Undefined), Expr::Constant(Value::Undefined))
+            | (Expr::Path(_), Expr::Path(_))
+            | (Expr::Element(..), Expr::Element(..))
+            | (Expr::Negate(_), Expr::Negate(_))
+            | (Expr::Not(_), Expr::Not(_))
+            | (Expr::And(_), Expr::And(_))
+            | (Expr::Or(_), Expr::Or(_))
+            | (Expr::Coalesce(_), Expr::Coalesce(_))
+            | (Expr::Concat(_), Expr::Concat(_))
+            | (Expr::If(_), Expr::If(_)) => true,
             (Expr::Slot(slot), Expr::Slot(other)) => slot == other,
             (Expr::Local(local), Expr::Local(other)) => local == other,
             (Expr::BuiltIn(computed), Expr::BuiltIn(other)) => computed == other,
-            (Expr::Member(of, name), Expr::Member(other, other_name)) => {
-                name == other_name && of.is_same(other)
+            (Expr::Member(_, name), Expr::Member(_, other)) => name == other,
+            (Expr::IsNull(_, negated), Expr::IsNull(_, other)) => negated == other,
+            (Expr::Arithmetic(op, ..), Expr::Arithmetic(other, ..)) => op == other,
+            (Expr::Compare { op, ci, .. }, Expr::Compare { op: other, ci: other_ci, .. }) => {
+                (op, ci) == (other, other_ci)
             }
-            (Expr::Path(readings), Expr::Path(others)) => are_same(readings, others),
+            (
+                Expr::CompareNumber { op, number, .. },
+                Expr::CompareNumber { op: other, number: other_number, .. },
+            ) => op == other && number.text() == other_number.text(),
+            (
+                Expr::Like { pattern, negated, .. },
+                Expr::Like { pattern: other, negated: other_negated, .. },
+            ) => (pattern.source(), pattern.ci(), negated) == (other.source(), other.ci(), other_negated),
+            (
+                Expr::MatchWhole { pattern, negated, .. },
+                Expr::MatchWhole { pattern: other, negated: other_negated, .. },
+            ) => pattern.is_same(other) && negated == other_negated,
+            (Expr::Match { pattern, .. }, Expr::Match { pattern: other, .. })
+            | (Expr::IndexOfMatch { pattern, .. }, Expr::IndexOfMatch { pattern: other, .. }) => {
+                pattern.is_same(other)
+            }
+            (
+                Expr::ReplaceMatch { pattern, replacement, .. },
+                Expr::ReplaceMatch { pattern: other, replacement: other_replacement, .. },
+            ) => pattern.is_same(other) && replacement.source() == other_replacement.source(),
+            (Expr::Call { function, ci, .. }, Expr::Call { function: other, ci: other_ci, .. }) => {
+                (function.name, ci) == (other.name, other_ci)
+            }
             _ => false,
         }
     }

@@ -5,7 +5,7 @@ use super::key_path::only_path;
 use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
-use crate::expr::{Computed, DEFAULT_LEVEL, Expr, Like, LikeForm, Pattern, Set};
+use crate::expr::{Computed, DEFAULT_LEVEL, Expr, Like, LikeForm, Pattern, Set, is_plain};
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -314,10 +314,11 @@ impl<'n> Analysis<'n> {
                 let text = text.strip_suffix(b"\"").unwrap_or(&text);
                 self.value(*slot, text.into(), false)
             }
-            (LikeForm::Contains(text), _) => self.contains(*slot, text),
+            (LikeForm::Contains(text), _) if is_plain(text) => self.contains(*slot, text.as_bytes()),
             (
                 LikeForm::Exact(_)
                 | LikeForm::Prefix(_)
+                | LikeForm::Contains(_)
                 | LikeForm::Suffix(_)
                 | LikeForm::Pieces(_)
                 | LikeForm::Other,

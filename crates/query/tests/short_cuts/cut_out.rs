@@ -95,6 +95,8 @@ fn parts_that_patterns_cut_out_are_those_of_events() {
         r"/\|10=(\d)\d\d\|$/",
         r"/^(.{6}).*$/",
         r"/(\d{2})\|/",
+        r"/^.*\|58=(tel|ok|RFQ)(.*\|10=(?:00)?)?.*$/",
+        r"/(\d+)/",
     ] {
         for rows in WHERE {
             agree(
@@ -102,6 +104,51 @@ fn parts_that_patterns_cut_out_are_those_of_events() {
                 &format!(
                     "select count(*) as c from stream{rows} group by Replace(fix, {pattern}, '<$1>') as k order by c desc, k limit 40"
                 ),
+            );
+        }
+    }
+}
+
+/// Replaced by nothing that was matched, the texts with escapes among them.
+#[test]
+fn what_patterns_match_is_replaced_as_in_events() {
+    let memory = orders();
+    for pattern in [r"/\d+/", r"/[a-z]+ /", r"/\n[\s\S]*$/", r#"/^".*" /"#, r"/ \d+(, \w+)?/", r"/^[^,]*$/"] {
+        for rows in WHERE {
+            let expr = format!("Replace(text, {pattern}, '#')");
+            agree(&memory, &format!("select {expr}, Length({expr}) from stream{rows} limit 90"));
+            agree(
+                &memory,
+                &format!("select count(distinct({expr})), min({expr}), max({expr}) from stream{rows}"),
+            );
+        }
+    }
+}
+
+/// A quote and a line feed are spelled with escapes.
+#[test]
+fn texts_with_characters_that_are_escaped_are_found() {
+    let memory = orders();
+    for condition in [
+        r#"text like '%" 1%'"#,
+        r#"text like '%\" 1%'"#,
+        r#"text like '"quoted%d" 7%'"#,
+        r#"text like '%"%' ci"#,
+        r#"not text like '%quoted" %'"#,
+        r"IsMatch(text, /\nsec/)",
+        r"IsMatch(text, /\\n/)",
+        r#"IsMatch(text, /"QUOTED" 4/) ci"#,
+        r#"IsMatch(text, /[qr]uoted" \d+/)"#,
+        r"text = /(?s).*second.*Änd.*/",
+        r"text = /.*quoted.*/",
+        r"text = /.*line of (1|22)[0-9]*,.*/",
+        r"text <> /.*one line.*/",
+        r"IsMatch(fix, /^.*Änd(e|x).*$/)",
+    ] {
+        for rows in ["", " and n % 3 = 1", " and n % 40 = 7"] {
+            agree(
+                &memory,
+                &format!("select count(*), min(n), max(text) from stream where {condition}{rows}"),
             );
         }
     }

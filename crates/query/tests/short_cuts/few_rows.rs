@@ -78,6 +78,10 @@ fn what_is_asked_of_two_texts_of_a_row_is_told_as_of_events() {
         "Substring(opened, 0, 7) <> Substring(closed, 0, 7)",
         "Substring(opened, 8, 2) = ToLower(Substring(took, 2, 2))",
         "opened <> Concat(Substring(closed, 0, 19), 'Z')",
+        "opened < closed",
+        "Has(closed) and took >= Substring(closed, 8)",
+        "Substring(took, 2) <= Substring(closed, 8, 3)",
+        "closed > Concat(Substring(took, 2, 0), '2026-03-1', Substring(closed, 9))",
         "Contains(opened, Substring(closed, 4, 4)) and n % 2 = 0",
         "Contains(closed, Substring(took, 2, 1)) and StartsWith(opened, Substring(closed, 0, 7)) and ms > 9000",
     ] {

@@ -210,6 +210,19 @@ fn texts_of_two_columns_are_told_from_their_bytes() {
             agree(&memory, &query);
         }
     }
+    for op in ["=", "<>", "<", "<=", ">", ">="] {
+        for condition in [
+            format!("name {op} uri"),
+            format!("name {op} few"),
+            format!("few {op} Substring(name, 0, 3)"),
+            format!("Has(few) and Substring(uri, 1) {op} ToUpper(name)"),
+            format!("few = 'b1' and name {op} Substring(uri, 2, 5)"),
+            format!("name {op} Substring(name, 0, 9)"),
+            format!("not few {op} name"),
+        ] {
+            agree(&memory, &format!("select count(*), first(uri), max(name) from stream where {condition}"));
+        }
+    }
     agree(
         &memory,
         "select count(*) as n from stream group by Replace(uri, name, '*') as r order by n desc, r limit 9",

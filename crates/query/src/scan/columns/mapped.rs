@@ -11,11 +11,13 @@ use super::texts::{spelled, unquoted};
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, has_escapes, is_plain};
-use crate::expr::{Expr, Pattern, Replacement};
+use crate::expr::{Expr, Needed, Pattern, Replacement};
 use crate::value::{Number, Value, write_json};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tamias_json::unescape::unescape;
+use tamias_json::write_escaped;
 
 /// What functions of strings make of one text.
 pub(super) enum Mapping<'e> {
@@ -311,18 +313,7 @@ impl<'e> TextOf<'e> {
             }
             TextOf::Matched { of, pattern, with } => {
                 let Some(text) = of.tell(stored, spelling)? else { return Ok(None) };
-                // To read it and to spell what comes of it again takes longer than to evaluate it.
-                if has_escapes(&text) {
-                    return Err(Untold);
-                }
-                let text = std::str::from_utf8(&text).map_err(|_| Untold)?;
-                let mut left = SEARCHED_MIN + SEARCHED_TIMES * text.len();
-                let mut charge = |bytes: usize| {
-                    left = left.saturating_sub(bytes);
-                    left > 0
-                };
-                let made = pattern.replace(text, with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
-                out.extend_from_slice(made.as_bytes());
+                append_replaced(&text, (pattern, with), out)?;
             }
             TextOf::Stored | TextOf::Constant(_) | TextOf::Part { .. } | TextOf::Chosen(_) => {
                 let Some(text) = self.tell(stored, spelling)? else { return Ok(None) };
@@ -331,6 +322,36 @@ impl<'e> TextOf<'e> {
         }
         Ok(Some(()))
     }
+}
+
+/// A text, as strings spell it, with something else wherever a pattern matches.
+fn append_replaced(
+    text: &[u8],
+    (pattern, with): (&Pattern, &Replacement),
+    out: &mut Vec<u8>,
+) -> Result<(), Untold> {
+    let has_escapes = has_escapes(text);
+    let is_spelled_so = !has_escapes || characters::has_needed_escapes_only(text, Spelling::Any);
+    let is_nowhere = matches!(pattern.needed(), Needed::Text(needed) if needed.find(text).is_none());
+    if is_nowhere && is_spelled_so && text.len() <= TEXT_BYTES_MAX {
+        out.extend_from_slice(text);
+        return Ok(());
+    }
+    let mut left = SEARCHED_MIN + SEARCHED_TIMES * text.len();
+    let mut charge = |bytes: usize| {
+        left = left.saturating_sub(bytes);
+        left > 0
+    };
+    if has_escapes {
+        let made = pattern.replace(&unescape(text), with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
+        write_escaped(&made, out);
+        return Ok(());
+    }
+    let (text, begin) = (std::str::from_utf8(text).map_err(|_| Untold)?, out.len());
+    pattern.replace_into(text, with, TEXT_BYTES_MAX, &mut charge, out).ok_or(Untold)?;
+    // A pattern may match a part of a character.
+    let is_text = out.get(begin..).is_some_and(|made| std::str::from_utf8(made).is_ok());
+    is_text.then_some(()).ok_or(Untold)
 }
 
 /// `Substring`. What lies behind a part does not matter.

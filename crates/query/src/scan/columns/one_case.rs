@@ -39,7 +39,7 @@ fn stands(expr: &Expr) -> Option<(&Expr, Stands<'_>, bool)> {
     match expr {
         Expr::Like { left, pattern, negated } => {
             let stands = match pattern.form() {
-                LikeForm::Contains(text) => (None, String::from_utf8_lossy(text)),
+                LikeForm::Contains(text) => (None, text.into()),
                 LikeForm::Prefix(text) => (Some(Place::Start), text.into()),
                 LikeForm::Suffix(text) => (Some(Place::End), text.into()),
                 LikeForm::Exact(text) => (Some(Place::Whole), text.into()),

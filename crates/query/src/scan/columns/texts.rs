@@ -144,6 +144,12 @@ impl Sought<'_> {
         Sought::Contains(Box::new(memmem::Finder::new(bytes)))
     }
 
+    /// Strings with a text in them.
+    fn containing<'e>(text: &str) -> Option<Sought<'e>> {
+        let spelled = spelled(text)?;
+        Some(Sought::Contains(Box::new(memmem::Finder::new(unquoted(&spelled)?).into_owned())))
+    }
+
     /// Strings that begin with a text.
     fn prefix<'e>(text: &str) -> Option<Sought<'e>> {
         let mut prefix = spelled(text)?;
@@ -190,8 +196,8 @@ impl Sought<'_> {
     /// Strings that match a pattern somewhere.
     fn matched(pattern: &Pattern) -> Option<Sought<'_>> {
         Some(match pattern.anchored() {
-            None => match pattern.literal_bytes() {
-                Some(literal) => Sought::contains(literal),
+            None => match pattern.text().and_then(Sought::containing) {
+                Some(sought) => sought,
                 None => Sought::Needed(pattern.needed()),
             },
             Some(Anchored::Start(text)) => Sought::prefix(text)?,
@@ -209,7 +215,7 @@ impl Sought<'_> {
             }
             Expr::Like { left, pattern, negated } => {
                 let sought = match pattern.form() {
-                    LikeForm::Contains(text) => Sought::contains(text),
+                    LikeForm::Contains(text) => Sought::containing(text)?,
                     LikeForm::Prefix(text) => Sought::prefix(text)?,
                     LikeForm::Suffix(text) => Sought::suffix(text)?,
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
@@ -261,10 +267,7 @@ impl Sought<'_> {
                         Sought::Prefix(text)
                     }
                     "EndsWith" => Sought::Suffix(text.split_off(1)),
-                    "Contains" => {
-                        let text = text.get(1..text.len() - 1)?;
-                        Sought::Contains(Box::new(memmem::Finder::new(text).into_owned()))
-                    }
+                    "Contains" => Sought::containing(&part)?,
                     _ => return None,
                 };
                 Some((of, sought, false))

@@ -6,7 +6,7 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::has_needed_escapes_only;
 use crate::error::ExecError;
-use crate::expr::Expr;
+use crate::expr::{Expr, holds};
 use crate::value::Kind;
 use foldhash::fast::RandomState;
 use memchr::memmem::{self, Finder};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
+
+/// The same where they are sorted first.
+const RANKED_SHARE: usize = 64;
 
 /// After so many rows it is asked whether to go on.
 const CHECKED_ROWS: usize = 1024;
@@ -144,29 +147,50 @@ impl<'c> Parts<'c> {
     }
 }
 
-/// Whether a comparison asks for equal values, or for unequal ones; none of another one.
-fn wants_equal(op: Comparison) -> Option<bool> {
+/// Whether a comparison asks for more than whether values are equal.
+fn wants_order(op: Comparison) -> bool {
+    !matches!(op, Comparison::Equal | Comparison::NotEqual)
+}
+
+/// Whether the bytes of texts tell how values of two columns compare: equal ones are spelled alike, or the others are nothing but strings without escapes, whose bytes
+/// are in the order of their characters.
+fn are_told(op: Comparison, columns: [&Coded; 2]) -> bool {
+    columns.into_iter().all(|coded| match op {
+        Comparison::Equal | Comparison::NotEqual => coded.dictionary.has_one_spelling_each(),
+        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => {
+            coded.dictionary.firsts().all(|first| matches!(first, None | Some(b'"')))
+                && !coded.dictionary.has_escapes()
+        }
+        Comparison::Like | Comparison::NotLike | Comparison::In | Comparison::NotIn => false,
+    })
+}
+
+/// How a value of each of two columns compares, where their bytes tell it: nothing is true of what is missing.
+fn compares(op: Comparison, left: &[u8], right: &[u8]) -> bool {
+    if left.is_empty() || right.is_empty() {
+        return false;
+    }
     match op {
-        Comparison::Equal => Some(true),
-        Comparison::NotEqual => Some(false),
-        _ => None,
+        Comparison::Equal => left == right,
+        Comparison::NotEqual => left != right,
+        _ => match (unquoted(left), unquoted(right)) {
+            (Some(left), Some(right)) => holds(op, left.cmp(right)),
+            _ => false,
+        },
     }
 }
 
 impl Evaluator<'_> {
-    /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
-    /// spelled in several ways.
+    /// Of each row whether the values of two columns compare so; none where their bytes do not tell.
     pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
-        let wants_equal = wants_equal(op)?;
         // Where one side is no column, the texts of the other are not put together.
         let (left, right) = (self.as_column(left)??, self.as_column(right)??);
-        self.compare_coded(wants_equal, left.texts()?, right.texts()?)
+        self.compare_coded(op, left.texts()?, right.texts()?)
     }
 
     /// The same where the texts of one side or of both are made of columns.
     fn compare_made_texts(&self, expr: &Expr) -> Option<Mask> {
         let Expr::Compare { op, left, right, ci: false } = expr else { return None };
-        let wants_equal = wants_equal(*op)?;
         if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
             return None;
         }
@@ -176,28 +200,35 @@ impl Evaluator<'_> {
             None => None,
         };
         let (left, right) = (side(left)?, side(right)?);
-        self.compare_coded(wants_equal, left.texts()?, right.texts()?)
+        self.compare_coded(*op, left.texts()?, right.texts()?)
     }
 
-    /// Of each row whether its texts in two columns are equal, or are not; none where equal ones may be spelled in several ways.
-    fn compare_coded(&self, wants_equal: bool, left: &Coded, right: &Coded) -> Option<Mask> {
-        if !left.dictionary.has_one_spelling_each() || !right.dictionary.has_one_spelling_each() {
+    fn compare_coded(&self, op: Comparison, left: &Coded, right: &Coded) -> Option<Mask> {
+        if !are_told(op, [left, right]) {
             return None;
         }
-        // To look a text up takes as long as to compare some.
+        // To look a text up takes as long as to compare some, and to sort them longer.
+        let share = if wants_order(op) { RANKED_SHARE } else { LOOKED_UP_SHARE };
         let entries = left.dictionary.len() + right.dictionary.len();
-        if entries > self.rows() / LOOKED_UP_SHARE || !left.repeats() || !right.repeats() {
+        if entries > self.rows() / share || !left.repeats() || !right.repeats() {
             let passes = |row: usize| {
                 let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
-                !left.is_empty() && !right.is_empty() && (left == right) == wants_equal
+                compares(op, left, right)
             };
             return Some((0..self.rows()).map(passes).collect());
         }
-        // Equal values have the same number in both; 0 is for what is missing, and equal to nothing.
+        // Values have numbers that compare as they do; 0 is for what is missing.
         let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
+        if wants_order(op) {
+            let mut all: Vec<&[u8]> =
+                [left, right].iter().flat_map(|coded| coded.dictionary.texts()).collect();
+            all.sort_unstable_by_key(|text| unquoted(text));
+            known = all.into_iter().zip(1..).collect();
+        }
         let [left, right] = [left, right].map(|coded| {
-            let entries = (0..coded.dictionary.len() as u32).map(|entry| coded.dictionary.get(entry));
-            let numbers: Vec<u32> = entries
+            let numbers: Vec<u32> = coded
+                .dictionary
+                .texts()
                 .map(|text| {
                     let next = known.len() as u32 + 1;
                     if text.is_empty() { 0 } else { *known.entry(text).or_insert(next) }
@@ -206,7 +237,7 @@ impl Evaluator<'_> {
             let number = move |code: &u32| numbers.get(*code as usize).copied().unwrap_or_default();
             coded.codes().unwrap_or_default().iter().map(number)
         });
-        let passes = |(left, right)| left != 0 && right != 0 && (left == right) == wants_equal;
+        let passes = |(left, right): (u32, u32)| left != 0 && right != 0 && holds(op, left.cmp(&right));
         Some(left.zip(right).map(passes).collect())
     }
 

@@ -129,11 +129,21 @@ fn what_patterns_match_is_replaced_as_in_events() {
 #[test]
 fn texts_with_characters_that_are_escaped_are_found() {
     let memory = orders();
+    for said in
+        ["not HasText('second')", "not HasText('QUOTED') ci and n % 3 = 1", "not (HasText('7') or n < 90)"]
+    {
+        agree(&memory, &format!("select count(*), max(n) from stream where {said}"));
+    }
     for condition in [
         r#"text like '%" 1%'"#,
         r#"text like '%\" 1%'"#,
         r#"text like '"quoted%d" 7%'"#,
         r#"text like '%"%' ci"#,
+        r#"text like '%D" 7%' ci"#,
+        r#"Contains(text, 'ED" 4') ci"#,
+        r#"Contains(text, '"Q') ci"#,
+        r#"not Contains(text, '"q') ci"#,
+        r"Contains(text, '\N') ci",
         r#"not text like '%quoted" %'"#,
         r"IsMatch(text, /\nsec/)",
         r"IsMatch(text, /\\n/)",

@@ -2,6 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{is_has, needs_event, reads_document, slots_of};
+use super::documents::looks_for_said;
 use super::of_array::StandIn;
 use super::of_block::BlockColumns;
 use super::range::{Among, Range};
@@ -699,7 +700,10 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
 
 /// Whether an expression's value is true, false or undefined, and nothing else.
 pub(super) fn is_true_or_false(expr: &Expr) -> bool {
-    expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_)) || is_has(expr)
+    expr.is_comparison()
+        || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
+        || is_has(expr)
+        || looks_for_said(expr)
 }
 
 /// The rows that have a number, and it passes.

@@ -164,9 +164,16 @@ impl Sought<'_> {
 
     /// Strings that match a pattern whatever the case of letters, as far as that can be searched for.
     pub(super) fn in_any_case<'e>(pattern: &Like) -> Option<Sought<'e>> {
-        let needle = |text: &str| Needle::folded(text.as_bytes()).map(Box::new);
-        let core = pattern.core().and_then(needle);
-        match (pattern.folded().and_then(needle), core) {
+        let needle = |bytes: &[u8]| Needle::folded(bytes).map(Box::new);
+        let core = pattern.core().and_then(|core| needle(core.as_bytes()));
+        let folded = match pattern.form_in_any_case() {
+            // No letter of an escape stands there in the other case.
+            LikeForm::Contains(text) if pattern.ci() && text.is_ascii() => {
+                spelled(text).and_then(|spelled| needle(unquoted(&spelled)?))
+            }
+            _ => None,
+        };
+        match (folded, core) {
             (Some(folded), core) => Some(Sought::Folded(folded, core)),
             (None, Some(core)) => Some(Sought::Core(core)),
             (None, None) => pattern.is_foreign().then_some(Sought::Foreign),

@@ -21,6 +21,9 @@ const PLACES_MAX: usize = 1 << 16;
 /// HEURISTIC: an expression takes so many times as long, evaluated once, as a number that is reckoned with many others.
 const EVALUATED_SHARE: usize = 32;
 
+/// HEURISTIC: an expression takes so many times as long, evaluated for a row, as it is told of an entry among others.
+const ENTRIES_SHARE: usize = 2;
+
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;
 
@@ -51,8 +54,9 @@ impl<'b> Evaluator<'b> {
             return are_many;
         }
         match self.entries(expr) {
-            // One entry may be that of rows that have none.
-            Some((_, coded)) => coded.dictionary.len() <= rows + 1,
+            // One entry may be that of rows that have none, and one null.
+            Some((_, coded)) if matches => coded.dictionary.len() <= rows + 2,
+            Some((_, coded)) => coded.dictionary.len() <= ENTRIES_SHARE * rows + 2,
             // To look for a pattern takes as long as to evaluate what else there is.
             None if matches => rows >= self.rows() / 2,
             None => are_many,

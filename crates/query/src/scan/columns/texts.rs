@@ -48,18 +48,34 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Whether a stored string of plain ASCII has a text there, in any case.
-    fn holds(self, string: &[u8], text: &[u8]) -> bool {
-        let part = match self {
-            Place::Start => string.get(..text.len()),
-            // The quote before a string is no part of it.
-            Place::End => {
-                string.len().checked_sub(text.len()).filter(|at| *at > 0).and_then(|at| string.get(at..))
-            }
-            Place::Whole => Some(string),
+    /// Whether a stored string has a text of ASCII without escapes there, in any case; none where its bytes do not tell.
+    fn has(self, string: &[u8], text: &[u8]) -> Option<bool> {
+        // An escape stands for no character of the text, and where one string ends the other has no quote.
+        let tell = |(byte, wanted): (&u8, &u8)| match byte {
+            byte if !byte.is_ascii() => Some(if other_letter(string).is_some() { None } else { Some(false) }),
+            byte if !byte.eq_ignore_ascii_case(wanted) => Some(Some(false)),
+            _ => None,
         };
-        part.is_some_and(|part| part.eq_ignore_ascii_case(text))
+        let told = match self {
+            Place::Start | Place::Whole => string.iter().zip(text).find_map(tell),
+            Place::End => string.iter().rev().zip(text.iter().rev()).find_map(tell),
+        };
+        told.unwrap_or_else(|| match (self, string.len().checked_sub(text.len())) {
+            // There is none.
+            (_, None) => Some(false),
+            (Place::Start, Some(_)) => Some(true),
+            (Place::Whole, Some(longer)) => Some(longer == 0),
+            (Place::End, Some(at)) => is_its_own(string, at).then_some(true),
+        })
     }
+}
+
+/// Where a character beyond ASCII begins that is a letter of ASCII in the other case: İ, ı, ſ or the sign of Kelvin (Unicode, `UnicodeData.txt`: simple mappings).
+pub(super) fn other_letter(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr3_iter(0xc4, 0xc5, 0xe2, bytes).find(|at| {
+        let character = bytes.get(*at..).unwrap_or_default();
+        ["İ", "ı", "ſ", "\u{212a}"].iter().any(|other| character.starts_with(other.as_bytes()))
+    })
 }
 
 /// A string as it is stored; none where it may be stored as what is no text and reads as this.
@@ -323,8 +339,7 @@ impl Sought<'_> {
             Sought::Foreign => dictionary.mark_unplain(marks),
             Sought::Folded(folded, None) => {
                 dictionary.mark(marks, |bytes| folded.first_in(isa, bytes));
-                // Of other text the characters are looked at one by one.
-                dictionary.mark_unplain(marks);
+                dictionary.mark(marks, other_letter);
             }
             Sought::Prefix(prefix) => dictionary.mark_each(marks, |text| text.starts_with(prefix)),
             Sought::Suffix(suffix) => {
@@ -337,8 +352,7 @@ impl Sought<'_> {
                 texts.iter().for_each(|text| dictionary.mark_each(marks, |other| other == text));
             }
             Sought::AnyCase(place, text) => {
-                dictionary.mark_each(marks, |other| place.holds(other, text));
-                dictionary.mark_unplain(marks);
+                dictionary.mark_each(marks, |other| place.has(other, text) != Some(false));
             }
             Sought::Ordered(op, text) => {
                 dictionary.mark_each(marks, |other| compares(*op, other, text));
@@ -355,7 +369,7 @@ impl Sought<'_> {
             Sought::Contains(finder) => is_its_own(text, finder.find(text)?).then_some(true),
             Sought::Folded(folded, _) => match folded.first_in(Isa::best(), text) {
                 Some(at) => is_its_own(text, at).then_some(true),
-                None => text.is_ascii().then_some(false),
+                None => other_letter(text).is_none().then_some(false),
             },
             Sought::Core(_) | Sought::Foreign | Sought::Needed(_) => None,
             // Whole characters are the same ones wherever they begin where one does.
@@ -364,7 +378,7 @@ impl Sought<'_> {
                 Some(text.len().checked_sub(suffix.len()).is_some_and(|at| is_its_own(text, at)))
             }
             Sought::Pieces(..) => is_plain(text).then_some(true),
-            Sought::AnyCase(place, part) => is_plain(text).then(|| place.holds(text, part)),
+            Sought::AnyCase(place, part) => place.has(text, part),
             Sought::Ordered(op, than) => is_plain(text).then(|| compares(*op, text, than)),
         }
     }
@@ -675,5 +689,20 @@ impl Sought<'_> {
             }
         }
         open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{lower, upper};
+
+    #[test]
+    fn all_letters_of_ascii_in_the_other_case_are_known() {
+        for character in ('\u{80}'..=char::MAX).filter(|c| upper(*c).is_ascii() || lower(*c).is_ascii()) {
+            let text = format!("ä{character}");
+            assert_eq!(other_letter(text.as_bytes()), Some("ä".len()), "{character}");
+        }
+        assert_eq!(other_letter("äķōŝ… and nothing else".as_bytes()), None);
     }
 }

@@ -44,6 +44,14 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
+    /// Whether it asks which of two values comes first.
+    pub(crate) fn orders(self) -> bool {
+        matches!(
+            self,
+            Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual
+        )
+    }
+
     /// The comparison that says the same with its sides exchanged, of `=` to `>=`.
     pub(crate) fn flipped(self) -> Comparison {
         match self {

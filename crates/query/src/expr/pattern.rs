@@ -24,7 +24,7 @@ pub(crate) struct Pattern {
     anchored: Option<AnchoredText>,
     /// Found when it is first asked for: many patterns never are.
     needed: OnceLock<Needed>,
-    /// The pattern as a sequence of pieces, if it is one. Made when groups are first asked for.
+    /// The pattern as a sequence of pieces, if it is one. Made when matches are first replaced.
     pieces: OnceLock<Option<Box<Pieces>>>,
 }
 
@@ -49,6 +49,9 @@ impl Needed {
         }
     }
 }
+
+/// HEURISTIC: where matches begin or end with texts of so many bytes, these stand in few strings.
+const SURE_BYTES: usize = 3;
 
 /// A plain text, and where it has to stand.
 #[derive(Clone, Debug)]
@@ -141,11 +144,11 @@ impl Pattern {
             [ExtractKind::Prefix, ExtractKind::Suffix].into_iter().find_map(|kind| texts_at(kind, &hir));
         let mut within = Vec::new();
         texts_within(&hir, &mut within);
-        let longest = within.into_iter().max_by_key(|text| text.len()).filter(|text| !text.is_empty());
+        let longest = within.into_iter().max_by_key(|text| text.len()).unwrap_or_default();
         let shortest = ends.iter().flatten().map(|text| text.len()).min().unwrap_or_default();
-        match longest {
-            Some(text) if text.len() >= shortest.min(SURE_BYTES) => vec![text.as_bytes().into()],
-            _ => ends.unwrap_or_default(),
+        match longest.len() > shortest && shortest < SURE_BYTES {
+            true => vec![longest.as_bytes().into()],
+            false => ends.unwrap_or_default(),
         }
     }
 
@@ -207,11 +210,12 @@ impl Pattern {
         let bytes = text.as_bytes();
         let mut replaced = Replaced { text, from: 0, begin: out.len(), out, limit_bytes, charge };
         let pieces = self.pieces.get_or_init(|| Pieces::of(&self.source, self.ci).map(Box::new));
-        if let Some(pieces) = pieces.as_deref() {
+        let has_groups = replacement.plain().is_none();
+        if let Some(pieces) = pieces.as_deref().filter(|pieces| has_groups || pieces.are_quick()) {
             let mut groups = Groups::default();
             let (mut from, mut budget) = (Some(0), Pieces::budget(text));
             while let Some(begins) = from
-                && self.find_by_pieces(pieces, text, begins, &mut groups, &mut budget)
+                && self.find_by_pieces((pieces, has_groups), text, begins, &mut groups, &mut budget)
             {
                 // Only where matches can begin anywhere there can be more of them.
                 from = (!pieces.is_at_start()).then_some(groups[0].end);
@@ -243,10 +247,10 @@ impl Pattern {
         replaced.finish()
     }
 
-    /// Finds the next match of a sequence of pieces: whether there is one.
+    /// Finds the next match of a sequence of pieces, with its groups if it `has_groups` that are asked for: whether there is one.
     fn find_by_pieces(
         &self,
-        pieces: &Pieces,
+        (pieces, has_groups): (&Pieces, bool),
         text: &str,
         from: usize,
         groups: &mut Groups,
@@ -255,6 +259,11 @@ impl Pattern {
         match pieces.find(text, from, groups, budget) {
             Told::Match => true,
             Told::NoMatch => false,
+            Told::Unknown if !has_groups => {
+                let found = self.regex.find_at(text.as_bytes(), from);
+                groups[0] = found.map(|found| found.range()).unwrap_or_default();
+                found.is_some()
+            }
             Told::Unknown => {
                 let Some(captures) = self.regex.captures_at(text.as_bytes(), from) else { return false };
                 for (group, found) in groups.iter_mut().zip(captures.iter()) {
@@ -281,6 +290,7 @@ struct Replaced<'r> {
 impl Replaced<'_> {
     /// Something in the place of a match; none if it becomes too long or takes too long.
     fn put(&mut self, place: Range<usize>, write: impl FnOnce(&mut Vec<u8>)) -> Option<()> {
+        // All that is left may have been searched for it.
         if !(self.charge)(self.text.len() - self.from) {
             return None;
         }
@@ -296,7 +306,7 @@ impl Replaced<'_> {
 
     fn finish(self) -> Option<()> {
         self.out.extend_from_slice(self.text.as_bytes().get(self.from..)?);
-        Some(())
+        (self.out.len() - self.begin <= self.limit_bytes).then_some(())
     }
 }
 
@@ -408,9 +418,6 @@ fn anchored(hir: &Hir) -> Option<AnchoredText> {
     let text = std::str::from_utf8(&literal.0).ok().filter(|text| is_plain(text))?;
     (at_start || at_end).then(|| AnchoredText { text: text.into(), at_start, at_end })
 }
-
-/// HEURISTIC: a text of so many bytes is found sooner than one of several longer ones, and stands in about as few strings.
-const SURE_BYTES: usize = 3;
 
 /// Texts of which each match begins or ends with one, as far as strings have them in their stored bytes; none if there may be others.
 fn texts_at(kind: ExtractKind, hir: &Hir) -> Option<Vec<Box<[u8]>>> {

@@ -24,10 +24,13 @@ const LOOKS_MAX: usize = 8;
 /// A byte of a set that has some characters beyond ASCII takes as long as so many others.
 const LOOKED_UP: usize = 4;
 
+/// To begin a match, or to try it without an optional part, takes as long as so many.
+const TRIAL: usize = 16;
+
 /// Where each group stands. The first is the whole match.
 pub(super) type Groups = [Range<usize>; GROUPS_MAX];
 
-/// A pattern that is a sequence of plain texts and runs of characters.
+/// A pattern that is a sequence of plain texts, choices of words, runs of characters and optional parts.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pieces: Vec<Piece>,
@@ -43,7 +46,7 @@ enum Begins {
     AtStart,
     /// With a plain text, which is searched for.
     Text(Box<Finder<'static>>),
-    /// With a character of a set.
+    /// With a character of a set: with one of these bytes. There is nothing but a run of such characters, since words would be tried from each of their letters on.
     Set(Box<[bool; 256]>),
 }
 
@@ -132,10 +135,11 @@ impl Pieces {
             made.add(part)?;
         }
         if !at_start {
-            let first = made.pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
-            made.begins = match first {
-                Some(Piece::Text(text)) => Begins::Text(Box::new(Finder::new(text).into_owned())),
-                Some(Piece::Run(run)) if run.least > 0 => Begins::Set(run.set.has.clone()),
+            let mut pieces =
+                made.pieces.iter().filter(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
+            made.begins = match (pieces.next(), pieces.next()) {
+                (Some(Piece::Text(text)), _) => Begins::Text(Box::new(Finder::new(text).into_owned())),
+                (Some(Piece::Run(run)), None) if run.least > 0 => Begins::Set(run.set.leads()),
                 _ => return None,
             };
         }
@@ -266,6 +270,16 @@ impl Pieces {
         matches!(self.begins, Begins::AtStart)
     }
 
+    /// Whether an automaton that tells no groups is hardly quicker: a match begins where the text does, or a search finds where, and no more than one run is tried.
+    pub(super) fn are_quick(&self) -> bool {
+        let mut choices = self
+            .pieces
+            .iter()
+            .filter(|piece| matches!(piece, Piece::Run(_) | Piece::AnyOf(_) | Piece::Maybe { .. }));
+        let first = choices.next();
+        self.is_at_start() || choices.next().is_none() && matches!(first, None | Some(Piece::Run(_)))
+    }
+
     /// How many bytes may be looked at in a text, for all of its matches.
     pub(super) fn budget(text: &str) -> usize {
         LOOKS_MAX * text.len() + 64
@@ -287,6 +301,7 @@ impl Pieces {
         };
         let mut from = from;
         while let Some(start) = next(from) {
+            *budget = budget.saturating_sub(TRIAL);
             match self.match_at(text, start, groups, budget) {
                 Told::NoMatch => from = boundary_from(text, start + 1).max(start + 1),
                 told => return told,
@@ -351,7 +366,7 @@ impl Pieces {
                 let run = match self.pieces.get(choice.piece) {
                     Some(Piece::Run(run)) => run,
                     Some(Piece::Maybe { past, groups: missing }) => {
-                        *budget = budget.saturating_sub(1);
+                        *budget = budget.saturating_sub(TRIAL);
                         groups.get_mut(missing.clone()).into_iter().flatten().for_each(|group| *group = 0..0);
                         break (choice.least, *past);
                     }
@@ -484,6 +499,19 @@ impl Set {
 
     fn has(&self, byte: u8) -> bool {
         self.has[usize::from(byte)]
+    }
+
+    /// The bytes that its characters begin with.
+    fn leads(&self) -> Box<[bool; 256]> {
+        let mut leads = self.has.clone();
+        if let Some(beyond) = &self.beyond {
+            let lead = |c: &char| c.encode_utf8(&mut [0; 4]).as_bytes().first().copied().unwrap_or_default();
+            leads.iter_mut().skip(0x80).for_each(|is_lead| *is_lead = false);
+            for byte in beyond.iter().flat_map(|range| lead(range.start())..=lead(range.end())) {
+                leads[usize::from(byte)] = true;
+            }
+        }
+        leads
     }
 
     fn is_apart_from(&self, other: &Set) -> bool {
@@ -635,9 +663,9 @@ mod tests {
             (r"^.*([äb])c", "äcb äc", 1),
             // It begins with a character of a set.
             (r"\d+", "1, ٣2; ä3", 3),
-            (r"(\d{1,3})\.(\d{1,3})", "10.1.2.3 4444.5", 3),
-            (r"[^ä]b", "äbäbb", 1),
-            (r"([a-z]+)=([^ ]*)", "a=1 ä=2 bc=", 2),
+            (r"(\d{1,3})", "10.1 4444", 4),
+            (r"[^ä]", "äbäöä", 2),
+            (r"\w+", "Zürich 東京 ok", 3),
             (r"v(\d+)(?:\.(\d+)(?:\.(\d+))?)?", "v1 v2.3 v4.5.6.", 3),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");

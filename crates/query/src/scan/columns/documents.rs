@@ -25,11 +25,6 @@ enum Said {
     InAnyCase(Like),
 }
 
-/// Whether an expression asks whether any string of an event has a text in it.
-pub(super) fn looks_for_said(expr: &Expr) -> bool {
-    Said::of(expr).is_some()
-}
-
 impl Said {
     fn of(expr: &Expr) -> Option<Said> {
         let Expr::Call { function, arguments, ci } = expr else { return None };

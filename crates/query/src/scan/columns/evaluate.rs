@@ -1,8 +1,7 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
-use super::compile::{is_has, needs_event, reads_document, slots_of};
-use super::documents::looks_for_said;
+use super::compile::{is_has, is_has_text, needs_event, reads_document, slots_of};
 use super::of_array::StandIn;
 use super::of_block::BlockColumns;
 use super::range::{Among, Range};
@@ -430,7 +429,7 @@ impl<'b> Evaluator<'b> {
             _ => {}
         }
         let is_dear = within.is_some_and(|within| self.is_dear(expr, || count(Some(within))));
-        if !is_dear && let Some(mask) = self.test_type(expr).or_else(|| self.test_column(expr)) {
+        if !is_dear && let Some(mask) = self.test_type(expr).or_else(|| self.test_column(expr, within)) {
             return Ok(mask);
         }
         if let Ok(Some(mask)) = self.test_texts(expr, within) {
@@ -468,7 +467,7 @@ impl<'b> Evaluator<'b> {
     }
 
     /// The same of a condition that is told by comparing the numbers of columns, or by what is missing; none where it is another one.
-    fn test_column(&self, expr: &Expr) -> Option<Mask> {
+    fn test_column(&self, expr: &Expr, within: Option<&Mask>) -> Option<Mask> {
         match expr {
             Expr::CompareNumber { op, left, number, .. } => {
                 if let Some(numbers) = self.numbers(left)
@@ -532,7 +531,9 @@ impl<'b> Evaluator<'b> {
                     });
                     return told.is_ok().then_some(mask);
                 }
-                return self.compare_texts(*op, left, right);
+                // To compare all texts takes longer than to evaluate few.
+                let are_many = within.is_none_or(|within| self.are_many(count(Some(within))));
+                return (are_many || !op.orders()).then(|| self.compare_texts(*op, left, right))?;
             }
             Expr::IsNull(of, negated) => {
                 if let Some(column) = self.as_column(of) {
@@ -703,7 +704,7 @@ pub(super) fn is_true_or_false(expr: &Expr) -> bool {
     expr.is_comparison()
         || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
         || is_has(expr)
-        || looks_for_said(expr)
+        || is_has_text(expr)
 }
 
 /// The rows that have a number, and it passes.

@@ -118,6 +118,9 @@ impl Test {
 /// Longer texts are left to the evaluation, which knows how long values may be.
 pub(super) const TEXT_BYTES_MAX: usize = 1 << 16;
 
+/// The same of texts with escapes in which patterns are replaced.
+const ESCAPED_BYTES_MAX: usize = 1 << 12;
+
 /// For so many bytes, and so many times those of a text, a pattern is looked for in it. What takes more is left to the evaluation, which knows how long a query may take.
 const SEARCHED_MIN: usize = 1 << 12;
 const SEARCHED_TIMES: usize = 64;
@@ -330,10 +333,13 @@ fn append_replaced(
     (pattern, with): (&Pattern, &Replacement),
     out: &mut Vec<u8>,
 ) -> Result<(), Untold> {
-    let has_escapes = has_escapes(text);
-    let is_spelled_so = !has_escapes || characters::has_needed_escapes_only(text, Spelling::Any);
+    let is_escaped = has_escapes(text);
+    // Of a long one, to read it, to spell it again and to count its characters takes longer than to evaluate it.
+    if text.len() > if is_escaped { ESCAPED_BYTES_MAX } else { TEXT_BYTES_MAX } {
+        return Err(Untold);
+    }
     let is_nowhere = matches!(pattern.needed(), Needed::Text(needed) if needed.find(text).is_none());
-    if is_nowhere && is_spelled_so && text.len() <= TEXT_BYTES_MAX {
+    if is_nowhere && (!is_escaped || characters::has_needed_escapes_only(text, Spelling::Any)) {
         out.extend_from_slice(text);
         return Ok(());
     }
@@ -342,7 +348,7 @@ fn append_replaced(
         left = left.saturating_sub(bytes);
         left > 0
     };
-    if has_escapes {
+    if is_escaped {
         let made = pattern.replace(&unescape(text), with, TEXT_BYTES_MAX, &mut charge).ok_or(Untold)?;
         write_escaped(&made, out);
         return Ok(());

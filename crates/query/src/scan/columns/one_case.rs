@@ -3,8 +3,7 @@
 use super::characters::Case;
 use super::texts::{Place, Sought};
 use crate::ast::Comparison;
-use crate::dictionary::is_plain;
-use crate::expr::{Expr, LikeForm};
+use crate::expr::{Expr, LikeForm, is_plain};
 use crate::value::Value;
 use std::borrow::Cow;
 use tamias_json::search::Needle;
@@ -21,13 +20,12 @@ impl Sought<'_> {
         let Expr::Call { function, arguments, .. } = cased else { return None };
         let [of] = arguments.as_slice() else { return None };
         let case = Case::of(function.name)?;
-        if text.is_empty() || !is_plain(text.as_bytes()) || text.bytes().any(|byte| case.changes(byte)) {
+        let is_spelled_so = text.is_ascii() && is_plain(&text);
+        if text.is_empty() || !is_spelled_so || text.bytes().any(|byte| case.changes(byte)) {
             return None;
         }
         let sought = match place {
             Some(place) => Sought::placed(place, &text)?,
-            // A quote is spelled with an escape.
-            None if text.contains('"') => return None,
             None => Sought::Folded(Box::new(Needle::folded(text.as_bytes())?), None),
         };
         Some((of, sought, negated))

@@ -147,11 +147,6 @@ impl<'c> Parts<'c> {
     }
 }
 
-/// Whether a comparison asks for more than whether values are equal.
-fn wants_order(op: Comparison) -> bool {
-    !matches!(op, Comparison::Equal | Comparison::NotEqual)
-}
-
 /// Whether the bytes of texts tell how values of two columns compare: equal ones are spelled alike, or the others are nothing but strings without escapes, whose bytes
 /// are in the order of their characters.
 fn are_told(op: Comparison, columns: [&Coded; 2]) -> bool {
@@ -208,7 +203,7 @@ impl Evaluator<'_> {
             return None;
         }
         // To look a text up takes as long as to compare some, and to sort them longer.
-        let share = if wants_order(op) { RANKED_SHARE } else { LOOKED_UP_SHARE };
+        let share = if op.orders() { RANKED_SHARE } else { LOOKED_UP_SHARE };
         let entries = left.dictionary.len() + right.dictionary.len();
         if entries > self.rows() / share || !left.repeats() || !right.repeats() {
             let passes = |row: usize| {
@@ -219,7 +214,7 @@ impl Evaluator<'_> {
         }
         // Values have numbers that compare as they do; 0 is for what is missing.
         let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
-        if wants_order(op) {
+        if op.orders() {
             let mut all: Vec<&[u8]> =
                 [left, right].iter().flat_map(|coded| coded.dictionary.texts()).collect();
             all.sort_unstable_by_key(|text| unquoted(text));

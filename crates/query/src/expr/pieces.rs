@@ -21,6 +21,9 @@ const GROUPS_MAX: usize = 10;
 /// HEURISTIC: an automaton is quicker than so many looks at each byte.
 const LOOKS_MAX: usize = 8;
 
+/// The same for a whole text, however short.
+const LOOKS_MIN: usize = 256;
+
 /// A byte of a set that has some characters beyond ASCII takes as long as so many others.
 const LOOKED_UP: usize = 4;
 
@@ -282,7 +285,7 @@ impl Pieces {
 
     /// How many bytes may be looked at in a text, for all of its matches.
     pub(super) fn budget(text: &str) -> usize {
-        LOOKS_MAX * text.len() + 64
+        LOOKS_MAX * text.len() + LOOKS_MIN
     }
 
     /// The first match from a place on: the start of the text, or the end of the match before. Once the budget of the text is spent, nothing is told of

@@ -335,7 +335,8 @@ fn append_replaced(
 ) -> Result<(), Untold> {
     let is_escaped = has_escapes(text);
     // Of a long one, to read it, to spell it again and to count its characters takes longer than to evaluate it.
-    if text.len() > if is_escaped { ESCAPED_BYTES_MAX } else { TEXT_BYTES_MAX } {
+    let bytes_max = if is_escaped { ESCAPED_BYTES_MAX } else { TEXT_BYTES_MAX };
+    if text.len() > bytes_max {
         return Err(Untold);
     }
     let is_nowhere = matches!(pattern.needed(), Needed::Text(needed) if needed.find(text).is_none());

@@ -531,12 +531,7 @@ impl<'b> Evaluator<'b> {
                     });
                     return told.is_ok().then_some(mask);
                 }
-                // To compare all texts takes longer than to evaluate few.
-                let are_few = within.is_some_and(|within| !self.are_many(count(Some(within))));
-                if op.orders() && are_few {
-                    return None;
-                }
-                return self.compare_texts(*op, left, right);
+                return self.compare_texts(*op, left, right, within);
             }
             Expr::IsNull(of, negated) => {
                 if let Some(column) = self.as_column(of) {

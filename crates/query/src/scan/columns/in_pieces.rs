@@ -231,7 +231,7 @@ mod tests {
         let mut evaluator = Evaluator::new(&columns, &paths, Times::default(), &control);
         assert!(evaluator.load(&Expr::Slot(0)).unwrap());
         let constant = Expr::Constant(Value::from("order 7"));
-        assert_eq!(evaluator.compare_texts(Comparison::Equal, &Expr::Slot(0), &constant), None);
+        assert_eq!(evaluator.compare_texts(Comparison::Equal, &Expr::Slot(0), &constant, None), None);
         let Some(PathColumn::Pieces(column)) = evaluator.column(0).map(AsRef::as_ref) else {
             panic!("texts by template");
         };

@@ -176,8 +176,17 @@ fn compares(op: Comparison, left: &[u8], right: &[u8]) -> bool {
 }
 
 impl Evaluator<'_> {
-    /// Of each row whether the values of two columns compare so; none where their bytes do not tell.
-    pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
+    /// Of each row whether the values of two columns compare so; none where their bytes do not tell, or the few rows `within` are sooner evaluated.
+    pub(super) fn compare_texts(
+        &self,
+        op: Comparison,
+        left: &Expr,
+        right: &Expr,
+        within: Option<&Mask>,
+    ) -> Option<Mask> {
+        if op.orders() && within.is_some_and(|within| !self.are_many(count(Some(within)))) {
+            return None;
+        }
         // Where one side is no column, the texts of the other are not put together.
         let (left, right) = (self.as_column(left)??, self.as_column(right)??);
         self.compare_coded(op, left.texts()?, right.texts()?)

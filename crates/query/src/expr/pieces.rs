@@ -70,6 +70,13 @@ enum Piece {
     End,
 }
 
+impl Piece {
+    /// Whether it takes no characters, and asks for none.
+    fn is_mark(&self) -> bool {
+        matches!(self, Piece::Open(_) | Piece::Close(_) | Piece::Past)
+    }
+}
+
 /// Some characters of a set.
 #[derive(Clone, Debug)]
 struct Run {
@@ -138,8 +145,7 @@ impl Pieces {
             made.add(part)?;
         }
         if !at_start {
-            let mut pieces =
-                made.pieces.iter().filter(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
+            let mut pieces = made.pieces.iter().filter(|piece| !piece.is_mark());
             made.begins = match (pieces.next(), pieces.next()) {
                 (Some(Piece::Text(text)), _) => Begins::Text(Box::new(Finder::new(text).into_owned())),
                 (Some(Piece::Run(run)), None) if run.least > 0 => Begins::Set(run.set.leads()),
@@ -252,7 +258,7 @@ impl Pieces {
                     Some(_) => Before::Any,
                 });
             }
-            if !matches!(piece, Piece::Open(_) | Piece::Close(_) | Piece::Past) {
+            if !piece.is_mark() {
                 behind = Some(piece);
             }
         }
@@ -306,6 +312,7 @@ impl Pieces {
         while let Some(start) = next(from) {
             *budget = budget.saturating_sub(TRIAL);
             match self.match_at(text, start, groups, budget) {
+                // Behind an empty text no character begins.
                 Told::NoMatch => from = boundary_from(text, start + 1).max(start + 1),
                 told => return told,
             }

@@ -45,9 +45,7 @@ fn stands(expr: &Expr) -> Option<(&Expr, Stands<'_>, bool)> {
             };
             Some((left, stands, *negated))
         }
-        Expr::Match { left, pattern } => {
-            Some((left, (None, String::from_utf8_lossy(pattern.literal_bytes()?)), false))
-        }
+        Expr::Match { left, pattern } => Some((left, (None, pattern.text()?.into()), false)),
         Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci: false } => {
             let (of, text) = match (&**left, &**right) {
                 (of, Expr::Constant(Value::Text(text))) | (Expr::Constant(Value::Text(text)), of) => {

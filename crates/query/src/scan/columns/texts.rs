@@ -279,17 +279,16 @@ impl Sought<'_> {
             Expr::Call { function, arguments, ci } => {
                 let [of, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
                 let part = part.text();
-                let mut text = spelled(&part).filter(|_| !part.is_empty())?;
+                if part.is_empty() || part.contains(char::REPLACEMENT_CHARACTER) {
+                    return None;
+                }
                 let sought = match function.name {
                     "StartsWith" if *ci => Sought::placed(Place::Start, &part)?,
                     "EndsWith" if *ci => Sought::placed(Place::End, &part)?,
                     "Contains" if *ci => Sought::in_any_case(&Like::containing(&part)?)?,
                     _ if *ci => return None,
-                    "StartsWith" => {
-                        text.pop();
-                        Sought::Prefix(text)
-                    }
-                    "EndsWith" => Sought::Suffix(text.split_off(1)),
+                    "StartsWith" => Sought::prefix(&part)?,
+                    "EndsWith" => Sought::suffix(&part)?,
                     "Contains" => Sought::containing(&part)?,
                     _ => return None,
                 };
@@ -502,9 +501,8 @@ fn has_pieces(string: &[u8], first: &[u8], between: &[memmem::Finder<'_>], last:
 }
 
 /// How a string without escapes compares with a text.
-fn compares(op: Comparison, string: &[u8], text: &[u8]) -> bool {
-    let string = string.strip_prefix(b"\"").and_then(|string| string.strip_suffix(b"\""));
-    string.is_some_and(|string| holds(op, string.cmp(text)))
+pub(super) fn compares(op: Comparison, string: &[u8], text: &[u8]) -> bool {
+    unquoted(string).is_some_and(|string| holds(op, string.cmp(text)))
 }
 
 /// Whether what stands at a place of a stored string is no part of an escape.

@@ -1,7 +1,7 @@
 //! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
 use super::evaluate::{Evaluator, Mask, count};
-use super::texts::unquoted;
+use super::texts::{compares, unquoted};
 use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::has_needed_escapes_only;
@@ -152,26 +152,19 @@ impl<'c> Parts<'c> {
 fn are_told(op: Comparison, columns: [&Coded; 2]) -> bool {
     columns.into_iter().all(|coded| match op {
         Comparison::Equal | Comparison::NotEqual => coded.dictionary.has_one_spelling_each(),
-        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => {
-            coded.dictionary.firsts().all(|first| matches!(first, None | Some(b'"')))
-                && !coded.dictionary.has_escapes()
-        }
-        Comparison::Like | Comparison::NotLike | Comparison::In | Comparison::NotIn => false,
+        _ => op.orders() && coded.dictionary.has_strings_only() && !coded.dictionary.has_escapes(),
     })
 }
 
-/// How a value of each of two columns compares, where their bytes tell it: nothing is true of what is missing.
-fn compares(op: Comparison, left: &[u8], right: &[u8]) -> bool {
+/// Whether a value of each of two columns compares so, where their bytes tell it: nothing is true of what is missing.
+fn compare(op: Comparison, left: &[u8], right: &[u8]) -> bool {
     if left.is_empty() || right.is_empty() {
         return false;
     }
     match op {
         Comparison::Equal => left == right,
         Comparison::NotEqual => left != right,
-        _ => match (unquoted(left), unquoted(right)) {
-            (Some(left), Some(right)) => holds(op, left.cmp(right)),
-            _ => false,
-        },
+        _ => unquoted(right).is_some_and(|right| compares(op, left, right)),
     }
 }
 
@@ -217,7 +210,7 @@ impl Evaluator<'_> {
         if entries > self.rows() / share || !left.repeats() || !right.repeats() {
             let passes = |row: usize| {
                 let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
-                compares(op, left, right)
+                compare(op, left, right)
             };
             return Some((0..self.rows()).map(passes).collect());
         }

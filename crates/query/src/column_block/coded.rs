@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use tamias_json::number::to_decimal;
 use tamias_shred::{Digits, Numbers};
+use tamias_simd::decimal::Digits as AtOnce;
 
 /// Values by dictionary: an entry for each row, or few that many rows share.
 #[derive(Debug)]
@@ -132,44 +133,60 @@ pub(super) fn characters_of(json: &[u8]) -> Option<i64> {
 }
 
 /// The number that a string of digits spells.
-fn digits_of(json: &[u8]) -> Option<usize> {
+fn digits_of(json: &[u8]) -> Option<u32> {
     let [b'"', digits @ .., b'"'] = json else { return None };
-    let is_number = (1..=DIGITS_MAX).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    is_number.then(|| digits.iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0')))
+    let may_be_number = digits.len() <= DIGITS_MAX && matches!(digits, [.., b'0'..=b'9']);
+    match AtOnce::of(digits).filter(|_| may_be_number)?.value() {
+        (number, 0) => u32::try_from(number).ok(),
+        _ => None,
+    }
 }
 
-/// Texts, one for each row, as entries that rows share: where all are strings of digits, as many in each, whose numbers lie close together and repeat. Each then has a
-/// place of its own, and none is looked up.
-fn close_texts(texts: &Dictionary) -> Option<(Vec<u32>, Dictionary)> {
+/// Texts as entries that they share, and for each its entry.
+type Shared = (Vec<u32>, Dictionary);
+
+/// Texts, one for each row, as entries that rows share: where all are strings of digits, as many in each, whose numbers lie close together. Each then has a place of its
+/// own, and none is looked up. Within, none where entries are not few for so many rows.
+fn close_texts(texts: &Dictionary, rows: usize) -> Option<Option<Shared>> {
     let all = || (0..texts.len() as u32).map(|row| texts.get(row));
     let length = all().map(<[u8]>::len).find(|length| *length > 0)?;
-    let (mut least, mut greatest) = (usize::MAX, 0);
-    for text in all().filter(|text| !text.is_empty()) {
+    let mut numbers = Vec::with_capacity(texts.len());
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for text in all() {
+        if text.is_empty() {
+            numbers.push(None);
+            continue;
+        }
         let number = digits_of(text).filter(|_| text.len() == length)?;
         (least, greatest) = (least.min(number), greatest.max(number));
+        numbers.push(Some(number));
     }
-    if greatest - least > CLOSE_SHARE * texts.len() {
+    let range = (greatest - least) as usize;
+    if range > CLOSE_SHARE * texts.len() {
         return None;
     }
     // The first place is that of what is missing.
-    let mut known = vec![0u32; greatest - least + 2];
+    let mut known = vec![0u32; range + 2];
     let (mut codes, mut bytes, mut ends) = (Vec::with_capacity(texts.len()), Vec::new(), Vec::new());
-    for text in all() {
-        let known = known.get_mut(digits_of(text).map_or(0, |number| number - least + 1))?;
+    for (text, number) in all().zip(&numbers) {
+        let known = known.get_mut(number.map_or(0, |number| (number - least) as usize + 1))?;
         if *known == 0 {
             bytes.extend_from_slice(text);
             ends.push(bytes.len() as u32);
+            if !are_few(ends.len(), rows) {
+                return Some(None);
+            }
             *known = ends.len() as u32;
         }
         codes.push(*known - 1);
     }
-    are_few(ends.len(), codes.len()).then(|| (codes, Dictionary::new(bytes, ends)))
+    Some(Some((codes, Dictionary::new(bytes, ends))))
 }
 
-/// Texts as entries that they share, and for each its entry; none where these are not few for so many rows.
-fn shared(texts: &Dictionary, rows: usize) -> Option<(Vec<u32>, Dictionary)> {
-    if let Some(close) = close_texts(texts) {
-        return Some(close);
+/// Texts as entries that they share; none where these are not few for so many rows.
+fn shared(texts: &Dictionary, rows: usize) -> Option<Shared> {
+    if let Some(close) = close_texts(texts, rows) {
+        return close;
     }
     // Whoever writes events chooses the texts, and must not choose how they collide.
     let mut known: Option<HashMap<&[u8], u32, foldhash::fast::RandomState>> = Some(HashMap::default());
@@ -194,6 +211,9 @@ fn shared(texts: &Dictionary, rows: usize) -> Option<(Vec<u32>, Dictionary)> {
         if code == next {
             bytes.extend_from_slice(text);
             ends.push(bytes.len() as u32);
+            if !are_few(ends.len(), rows) {
+                return None;
+            }
         }
         codes.push(code);
         if nth == PROBE {
@@ -215,7 +235,7 @@ fn shared(texts: &Dictionary, rows: usize) -> Option<(Vec<u32>, Dictionary)> {
             }
         }
     }
-    are_few(ends.len(), rows).then(|| (codes, Dictionary::new(bytes, ends)))
+    Some((codes, Dictionary::new(bytes, ends)))
 }
 
 /// Numbers with the entries that spell them; none where a significand has more than 64 bits.

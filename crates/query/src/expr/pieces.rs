@@ -49,8 +49,10 @@ enum Begins {
     AtStart,
     /// With a plain text, which is searched for.
     Text(Box<Finder<'static>>),
-    /// With a character of a set: with one of these bytes. There is nothing but a run of such characters, since words would be tried from each of their letters on.
+    /// With a character of a set: with one of these bytes. There is nothing but a run of such characters.
     Set(Box<[bool; 256]>),
+    /// With as many characters of a set as there are, or fewer.
+    Longest(Box<Longest>),
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +91,15 @@ struct Run {
     before: Before,
 }
 
+/// A run that takes as many characters of a set as there are, or fewer. Where it fails from one of them on, it fails from all that follow at once: it could end nowhere
+/// else from these. So words are tried from their beginnings only.
+#[derive(Clone, Debug)]
+struct Longest {
+    set: Set,
+    /// The bytes that its characters begin with.
+    leads: Box<[bool; 256]>,
+}
+
 /// Which bytes are in a set of characters, or may be.
 #[derive(Clone, Debug, PartialEq)]
 struct Set {
@@ -111,8 +122,39 @@ enum Before {
     Text(Box<(Finder<'static>, FinderRev<'static>)>),
     /// What begins with one of these bytes.
     Set(Box<[bool; 256]>),
+    /// Another run, however long.
+    Longest(Box<Longest>),
     /// It can end after each of its characters.
     Any,
+}
+
+/// What a match can go on with.
+#[derive(Clone)]
+struct Following {
+    /// The bytes that it may begin with.
+    firsts: [bool; 256],
+    /// It may be the end of the text.
+    may_be_end: bool,
+    /// It may be anything, since the pattern may be at its end.
+    may_be_all: bool,
+}
+
+impl Following {
+    /// Behind the last piece.
+    const ANYTHING: Following = Following { firsts: [false; 256], may_be_end: true, may_be_all: true };
+
+    fn one_of(firsts: impl IntoIterator<Item = u8>) -> Following {
+        let mut has = [false; 256];
+        firsts.into_iter().for_each(|first| has[usize::from(first)] = true);
+        Following { firsts: has, may_be_end: false, may_be_all: false }
+    }
+
+    fn or(mut self, other: &Following) -> Following {
+        self.firsts.iter_mut().zip(&other.firsts).for_each(|(own, other)| *own |= other);
+        self.may_be_end |= other.may_be_end;
+        self.may_be_all |= other.may_be_all;
+        self
+    }
 }
 
 /// What is known of a match.
@@ -149,6 +191,7 @@ impl Pieces {
             made.begins = match (pieces.next(), pieces.next()) {
                 (Some(Piece::Text(text)), _) => Begins::Text(Box::new(Finder::new(text).into_owned())),
                 (Some(Piece::Run(run)), None) if run.least > 0 => Begins::Set(run.set.leads()),
+                (Some(Piece::Run(run)), Some(_)) => Begins::Longest(Box::new(run.longest()?)),
                 _ => return None,
             };
         }
@@ -232,32 +275,27 @@ impl Pieces {
     /// Tells each run what is behind it.
     fn look_behind(&mut self) {
         let mut behind: Option<&Piece> = None;
+        let mut following = Following::ANYTHING;
+        // What follows where the optional parts around are missing.
+        let mut past = Vec::new();
         let mut all = Vec::new();
         for piece in self.pieces.iter().rev() {
-            if let Piece::Run(run) = piece {
-                all.push(match behind {
-                    None => Before::Nothing,
-                    Some(Piece::End) => Before::End,
-                    Some(Piece::Text(text)) if text.first().is_some_and(|byte| !run.set.has(*byte)) => {
-                        Before::Other
-                    }
-                    Some(Piece::Text(text)) => Before::Text(Box::new((
-                        Finder::new(text).into_owned(),
-                        FinderRev::new(text).into_owned(),
-                    ))),
-                    Some(Piece::Run(next)) if next.least > 0 && run.set.is_apart_from(&next.set) => {
-                        Before::Other
-                    }
-                    Some(Piece::Run(next)) if next.least > 0 => Before::Set(next.set.has.clone()),
-                    Some(Piece::AnyOf(words)) => {
-                        let firsts = words.iter().filter_map(|word| word.first());
-                        let mut has = Box::new([false; 256]);
-                        firsts.for_each(|first| has[usize::from(*first)] = true);
-                        Before::Set(has)
-                    }
-                    Some(_) => Before::Any,
-                });
-            }
+            following = match piece {
+                Piece::Run(run) => {
+                    all.push(run.before(behind, &following));
+                    let own = Following { firsts: *run.set.has, may_be_end: false, may_be_all: false };
+                    if run.least > 0 { own } else { own.or(&following) }
+                }
+                Piece::Text(text) => Following::one_of(text.first().copied()),
+                Piece::AnyOf(words) => Following::one_of(words.iter().filter_map(|word| word.first().copied())),
+                Piece::End => Following { may_be_end: true, ..Following::one_of([]) },
+                Piece::Past => {
+                    past.push(following.clone());
+                    following
+                }
+                Piece::Maybe { .. } => following.or(&past.pop().unwrap_or(Following::ANYTHING)),
+                Piece::Open(_) | Piece::Close(_) => following,
+            };
             if !piece.is_mark() {
                 behind = Some(piece);
             }
@@ -305,17 +343,22 @@ impl Pieces {
             match &self.begins {
                 Begins::AtStart => (from == 0).then_some(0),
                 Begins::Text(finder) => Some(from + finder.find(rest)?),
-                Begins::Set(set) => Some(from + rest.iter().position(|byte| set[usize::from(*byte)])?),
+                Begins::Set(set) => Some(from + first_of(set, rest)?),
+                Begins::Longest(run) => Some(from + first_of(&run.leads, rest)?),
             }
         };
         let mut from = from;
         while let Some(start) = next(from) {
             *budget = budget.saturating_sub(TRIAL);
             match self.match_at(text, start, groups, budget) {
-                // Behind an empty text no character begins.
-                Told::NoMatch => from = boundary_from(text, start + 1).max(start + 1),
+                Told::NoMatch => {}
                 told => return told,
             }
+            from = match &self.begins {
+                Begins::Longest(run) => start + run.set.extent(text.get(start..).unwrap_or_default()).max(1),
+                // Behind an empty text no character begins.
+                _ => boundary_from(text, start + 1).max(start + 1),
+            };
         }
         Told::NoMatch
     }
@@ -403,15 +446,35 @@ impl Run {
         if self.is_counted {
             return self.counted(rest);
         }
-        let bytes = rest.as_bytes();
-        let bytes = bytes.get(..self.most).unwrap_or(bytes);
-        let most = match (&self.set.all_but, &self.set.beyond) {
-            (Some(byte), _) => memchr::memchr(*byte, bytes),
-            (None, None) => bytes.iter().position(|byte| !self.set.has(*byte)),
-            (None, Some(_)) => rest.find(|c| !self.set.has_char(c)),
-        }
-        .unwrap_or(bytes.len());
+        // If there is a most, each of its characters is one byte.
+        let most = self.set.extent(rest.get(..self.most).unwrap_or(rest));
         ((most >= self.least).then_some(self.least), most)
+    }
+
+    /// The same run, where it takes one character or more, as many as there are.
+    fn longest(&self) -> Option<Longest> {
+        let is_longest = self.least > 0 && self.most == usize::MAX;
+        is_longest.then(|| Longest { leads: self.set.leads(), set: self.set.clone() })
+    }
+
+    /// What tells where it can end, by the next piece and what may follow.
+    fn before(&self, behind: Option<&Piece>, following: &Following) -> Before {
+        let is_apart = || !self.set.has.iter().zip(&following.firsts).any(|(own, other)| *own && *other);
+        match behind {
+            None => Before::Nothing,
+            Some(Piece::End) => Before::End,
+            // Whatever may be missing.
+            Some(_) if !following.may_be_all && is_apart() => Before::Other,
+            Some(Piece::Text(text)) => Before::Text(Box::new((
+                Finder::new(text).into_owned(),
+                FinderRev::new(text).into_owned(),
+            ))),
+            Some(Piece::Run(next)) if let Some(next) = next.longest() => Before::Longest(Box::new(next)),
+            Some(_) if !following.may_be_all && !following.may_be_end => {
+                Before::Set(Box::new(following.firsts))
+            }
+            Some(_) => Before::Any,
+        }
     }
 
     /// The same by characters.
@@ -449,20 +512,22 @@ impl Run {
                 let within = text.as_bytes().get(least..text.len().min(most + finder.needle().len()))?;
                 least + finder.find(within)?
             }
-            (Before::Set(set), is_greedy) => {
-                let within = text.as_bytes().get(least..text.len().min(most + 1))?;
-                let can_begin =
-                    |(at, byte): &(usize, &u8)| set[usize::from(**byte)] && text.is_char_boundary(least + at);
-                let mut within = within.iter().enumerate();
-                let found = if is_greedy { within.rfind(can_begin) } else { within.find(can_begin) };
-                least + found?.0
+            (Before::Set(set), is_greedy) => least + one_of(set, text, least..most, is_greedy)?,
+            (Before::Longest(next), is_greedy) => {
+                least + one_of(&next.leads, text, least..most, is_greedy)?
             }
             (Before::Any, true) => (least..=most).rev().find(|end| text.is_char_boundary(*end))?,
             (Before::Any, false) => (least..=most).find(|end| text.is_char_boundary(*end))?,
         };
         let left = match self.is_greedy {
             true => end.checked_sub(1).filter(|most| *most >= least).map(|most| Choice { most, ..choice }),
-            false => (end < most).then_some(Choice { least: end + 1, ..choice }),
+            false => {
+                let step = match &self.before {
+                    Before::Longest(next) => next.set.extent(text.get(end..)?).max(1),
+                    _ => 1,
+                };
+                (end + step <= most).then_some(Choice { least: end + step, ..choice })
+            }
         };
         if let Some(left) = left {
             put_off(left, choices, open);
@@ -477,6 +542,21 @@ fn put_off(choice: Choice, choices: &mut [Choice; CHOICES_MAX], open: &mut usize
         *place = choice;
         *open += 1;
     }
+}
+
+/// Where the first of these bytes stands.
+fn first_of(set: &[bool; 256], bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| set[usize::from(*byte)])
+}
+
+/// Where in a range, its end included, a character begins with one of these bytes: the last or the first one, from the start of the range.
+fn one_of(set: &[bool; 256], text: &str, range: Range<usize>, is_last: bool) -> Option<usize> {
+    let within = text.as_bytes().get(range.start..text.len().min(range.end + 1))?;
+    let can_begin =
+        |(at, byte): &(usize, &u8)| set[usize::from(**byte)] && text.is_char_boundary(range.start + at);
+    let mut within = within.iter().enumerate();
+    let found = if is_last { within.rfind(can_begin) } else { within.find(can_begin) };
+    found.map(|(at, _)| at)
 }
 
 fn boundary_from(text: &str, from: usize) -> usize {
@@ -511,6 +591,33 @@ impl Set {
         self.has[usize::from(byte)]
     }
 
+    /// How many bytes a text begins with that are of its characters.
+    fn extent(&self, text: &str) -> usize {
+        match (&self.all_but, &self.beyond) {
+            (Some(byte), _) => memchr::memchr(*byte, text.as_bytes()),
+            (None, None) => text.bytes().position(|byte| !self.has(byte)),
+            (None, Some(_)) => self.first_other(text),
+        }
+        .unwrap_or(text.len())
+    }
+
+    /// Where the first character stands that is none of its own. Most are ASCII, and need not be decoded.
+    fn first_other(&self, text: &str) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let byte = text.as_bytes().get(at)?;
+            if byte.is_ascii() {
+                if !self.has(*byte) {
+                    return Some(at);
+                }
+                at += 1;
+            } else {
+                let c = text.get(at..)?.chars().next().filter(|c| self.has_char(*c));
+                at += c.map_or(Err(at), |c| Ok(c.len_utf8())).ok()?;
+            }
+        }
+    }
+
     /// The bytes that its characters begin with.
     fn leads(&self) -> Box<[bool; 256]> {
         let mut leads = self.has.clone();
@@ -522,10 +629,6 @@ impl Set {
             }
         }
         leads
-    }
-
-    fn is_apart_from(&self, other: &Set) -> bool {
-        self.has.iter().zip(other.has.iter()).all(|(own, other)| !(*own && *other))
     }
 }
 
@@ -676,6 +779,14 @@ mod tests {
             (r"(\d{1,3})", "10.1 4444", 4),
             (r"[^ä]", "äbäöä", 2),
             (r"\w+", "Zürich 東京 ok", 3),
+            (r"(\w+)@(\w+)\.com", "äda lovelace@x.org bob@x.com", 1),
+            (r"(\d+)ms", "1s 22 m 333ms44ms", 2),
+            (r"[ab]{2,}c", "abac aac ac", 2),
+            (r"(.+?)(\d+)$", "a1b22c333", 1),
+            // What may follow tells where a run ends, though it may be missing.
+            (r"^.*?([^.]+\.[^.]+)\.?$", "www.Example.org.", 1),
+            (r"^.*?([^.]+\.[^.]+)\.?$", "localhost.", 0),
+            (r"([^.\/]+)(?:\.(\w+))?\/?", "a.b/c/d.é", 3),
             (r"v(\d+)(?:\.(\d+)(?:\.(\d+))?)?", "v1 v2.3 v4.5.6.", 3),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");

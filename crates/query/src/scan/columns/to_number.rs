@@ -8,7 +8,7 @@ use super::texts::unquoted;
 use crate::chunk::{Mantissas, few_digits_of};
 use crate::column_block::{MixedColumn, PathColumn};
 use crate::expr::Expr;
-use crate::value::Number;
+use crate::value::{Number, Value};
 use std::sync::Arc;
 use tamias_shred::Digits;
 use tamias_simd::decimal::Digits as AtOnce;
@@ -40,7 +40,8 @@ impl Evaluator<'_> {
     /// bytes of one do not tell.
     pub(super) fn read_numbers(&self, of: &Expr) -> Option<Reckoned> {
         let text = TextOf::of(of, &|leaf: &Expr| self.as_column(leaf).flatten().is_some())?;
-        let column = self.column(self.only(of)??)?;
+        let slot = self.only(of)??;
+        let column = self.column(slot)?;
         let is_stored = text.is_stored();
         if let PathColumn::Mixed(mixed) = &**column {
             return if is_stored { read_mixed(mixed, self.rows()) } else { None };
@@ -48,17 +49,20 @@ impl Evaluator<'_> {
         let coded = column.texts()?;
         let text = text.over(coded.dictionary.spelling());
         let entries = 0..coded.dictionary.len() as u32;
-        let read = |entry: u32| -> Option<Option<Read>> {
+        let mut no_texts = Vec::new();
+        let mut read = |entry: u32| -> Option<Option<Read>> {
             match (coded.dictionary.get(entry), is_stored) {
-                // Of what is no text functions of strings make nothing.
                 (json @ [b'-' | b'0'..=b'9', ..], true) => read_number(json).map(Some),
                 (json @ [b'"', ..], _) => match text.tell(unquoted(json)?) {
                     Ok(Some(text)) => read(&text).ok(),
                     Ok(None) => Some(None),
                     Err(Untold) => None,
                 },
-                (_, true) => Some(None),
-                (json, false) => json.is_empty().then_some(None),
+                ([], _) | (_, true) => Some(None),
+                (_, false) => {
+                    no_texts.push(entry);
+                    Some(None)
+                }
             }
         };
         // Those that have none are zeros here.
@@ -68,6 +72,13 @@ impl Evaluator<'_> {
             let told = read(entry)?;
             *is_there = told.is_some();
             all.push(told.unwrap_or_default());
+        }
+        // Of what is no text most functions of strings make nothing.
+        let mut are_without = true;
+        let is_without = |value: Value<'_>| matches!(value, Value::Undefined | Value::Null);
+        self.each_entry(of, slot, coded, no_texts, |_, value| are_without &= is_without(value)).ok()?;
+        if !are_without {
+            return None;
         }
         if coded.codes().is_none() && !are_there.contains(&false) {
             return reckoned(None, &all);

@@ -87,6 +87,8 @@ pub struct DecodedColumns {
     /// All of them, once they were asked for more than once.
     documents: Piece<OwnDocuments>,
     were_documents_asked_for: AtomicBool,
+    /// Single ones, by their rows.
+    single_documents: Columns<u32, Vec<u8>>,
     /// The paths whose texts were searched without being kept.
     searched: Mutex<HashMap<Path, Searched>>,
     /// What it takes in memory without any piece, in bytes.
@@ -405,6 +407,7 @@ impl DecodedColumns {
             compact_times: Piece::default(),
             documents: Piece::default(),
             were_documents_asked_for: AtomicBool::new(false),
+            single_documents: Columns::default(),
             searched: Mutex::default(),
         }
     }
@@ -442,6 +445,16 @@ impl DecodedColumns {
 
     pub(super) fn keep_documents(&self, documents: OwnDocuments, turn: u64) -> &OwnDocuments {
         self.documents.set(documents, turn)
+    }
+
+    /// A document that was put together by itself.
+    pub(super) fn single_document(&self, row: u32, turn: u64) -> Option<Arc<Vec<u8>>> {
+        known(&self.single_documents, &row, turn)
+    }
+
+    /// Keeps one.
+    pub(super) fn keep_single_document(&self, row: u32, document: Vec<u8>, turn: u64) -> Arc<Vec<u8>> {
+        keep(&self.single_documents, row, Arc::new(document), Turns::new(turn, Use::Values))
     }
 
     /// Takes note that all documents are asked for: whether they were before.
@@ -680,6 +693,9 @@ impl DecodedColumns {
         if let Some(documents) = self.documents.value.get() {
             act(self.documents.turns(), documents.held_bytes());
         }
+        for Kept { column: document, turns } in lock(&self.single_documents).values() {
+            act(*turns, document.capacity() + path_bytes(&[]));
+        }
     }
 
     fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
@@ -722,6 +738,7 @@ impl DecodedColumns {
             compact_times: self.compact_times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),
             were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
+            single_documents: some_of(&self.single_documents, is_kept),
             own_bytes: self.own_bytes,
         }
     }

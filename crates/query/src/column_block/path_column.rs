@@ -118,7 +118,7 @@ impl PathColumn {
     }
 
     /// How many characters the texts have, if that was counted.
-    pub(super) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
+    pub(crate) fn known_lengths(&self) -> Option<&Arc<Numbers>> {
         match self {
             PathColumn::Coded(coded) => coded.known_lengths(),
             PathColumn::Pieces(column) => {

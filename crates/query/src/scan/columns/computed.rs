@@ -2,6 +2,7 @@
 
 use super::evaluate::Evaluator;
 use super::found::Passing;
+use super::some_rows::makes_texts;
 use super::reckoned::Reckoned;
 use super::whole::at_places;
 use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
@@ -111,8 +112,10 @@ impl Evaluator<'_> {
     ) -> Option<Arc<Mantissas>> {
         let (slot, coded) = self.entries(expr)?;
         let entries = coded.dictionary.len();
-        // One entry may be that of rows that have none. How long texts are is kept.
-        if entries > rows.len() + 1 || self.numbers(expr).is_some() || !self.is_mapped(expr) {
+        // How long texts are is kept for all rows.
+        let is_kept = self.measures(expr) && !makes_texts(expr);
+        // One entry may be that of rows that have none.
+        if entries > rows.len() + 1 || is_kept || self.numbers(expr).is_some() || !self.is_mapped(expr) {
             return None;
         }
         let reckoned = reckon(&self.of_entries(slot, coded)?)?;

@@ -358,7 +358,7 @@ impl<'b> Evaluator<'b> {
         path.zip(self.block.stored()).is_some_and(|(path, block)| block.is_in_pieces(path))
     }
 
-    fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {
+    pub(super) fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {
         match expr {
             Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
             {

@@ -22,7 +22,7 @@ const PLACES_MAX: usize = 1 << 16;
 const EVALUATED_SHARE: usize = 32;
 
 /// HEURISTIC: an expression takes so many times as long, evaluated for a row, as it is told of an entry among others.
-const ENTRIES_SHARE: usize = 2;
+pub(super) const ENTRIES_SHARE: usize = 2;
 
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;

@@ -570,16 +570,16 @@ fn reckoned_values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -
         }
         _ => return None,
     }
-    let reckon = |evaluator: &Evaluator<'_>| match are_summands {
+    let reckon = |evaluator: &Evaluator<'_>, expr: &Expr| match are_summands {
         true => evaluator.operand(expr),
         false => evaluator.reckoned(expr),
     };
     let (reckoned, of) = match evaluator.of_some(expr, rows) {
-        Some(some) => (reckon(&some)?, rows.len()),
+        Some((expr, some)) => (reckon(&some, &expr)?, rows.len()),
         None if !evaluator.are_many(rows.len()) || evaluator.is_dear(expr, || rows.len()) => return None,
-        None => match evaluator.numbers_of_entries(rows, expr, reckon) {
+        None => match evaluator.numbers_of_entries(rows, expr, |of_entries| reckon(of_entries, expr)) {
             Some(numbers) => return Some(Values::Numbers(numbers)),
-            None => (reckon(evaluator)?, evaluator.rows()),
+            None => (reckon(evaluator, expr)?, evaluator.rows()),
         },
     };
     match reckoned {

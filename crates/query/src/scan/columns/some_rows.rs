@@ -4,8 +4,10 @@ use super::compile::{reads_document, slots_of};
 use super::computed::Texts;
 use super::evaluate::{CALCULATED_SHARE, Evaluator, Mask, count, rows_of};
 use super::found::Passing;
+use super::made::ENTRIES_SHARE;
 use super::mapped::TextOf;
 use super::whole::{gather_decimals, gather_some};
+use crate::chunk::Mantissas;
 use crate::column_block::{Coded, PathColumn, TextNumbers};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
@@ -21,18 +23,48 @@ const TOGETHER_MIN: usize = 8;
 const MADE_SHARE: usize = 4;
 
 impl<'b> Evaluator<'b> {
-    /// One whose rows are some of these, with what an expression reads of them; none where it does more than to reckon with columns, or the rows are very few
-    /// or most of all.
-    pub(super) fn of_some(&self, expr: &Expr, rows: &Passing) -> Option<Evaluator<'b>> {
+    /// One whose rows are some of these, with what an expression reads of them, and that expression; none where it does more than to reckon with columns, or the rows are
+    /// very few or most of all.
+    pub(super) fn of_some(&self, expr: &Expr, rows: &Passing) -> Option<(Expr, Evaluator<'b>)> {
         let Passing::Some(places) = rows else { return None };
         if places.len() < TOGETHER_MIN || !self.are_few(places.len()) || !only_reckons(expr) {
             return None;
         }
         // What all texts of a column tell is kept.
-        if reads_times(expr) && self.are_many(places.len()) {
+        if (reads_times(expr) || self.measures(expr)) && self.are_many(places.len()) {
             return None;
         }
-        Some(self.gathered(&slots_of(expr), places, rows))
+        let (mut expr, mut lengths) = (expr.clone(), Vec::new());
+        // How often a text stands in others is told by these.
+        if !makes_texts(&expr) {
+            self.put_lengths(&mut expr, places.len(), &mut lengths);
+        }
+        let mut some = self.gathered(&slots_of(&expr), places, rows);
+        for numbers in lengths {
+            let numbers = gather_some(&numbers, places.iter().copied(), places.len());
+            some.columns.push(Some(Arc::new(PathColumn::of_numbers(numbers, places.len()))));
+        }
+        Some((expr, some))
+    }
+
+    /// Puts columns that come behind all others in place of lengths of texts that were counted before, or are hardly more than so many.
+    fn put_lengths(&self, expr: &mut Expr, rows: usize, lengths: &mut Vec<Arc<Mantissas>>) {
+        let counted = self.measured_column(expr).and_then(|column| match &**column {
+            PathColumn::Coded(coded) if coded.dictionary.len() <= ENTRIES_SHARE * rows => Some(coded.lengths()),
+            other => other.known_lengths(),
+        });
+        match counted {
+            Some(numbers) => {
+                *expr = Expr::Slot(self.columns.len() + lengths.len());
+                lengths.push(numbers.clone());
+            }
+            None => expr.children_mut().into_iter().for_each(|child| self.put_lengths(child, rows, lengths)),
+        }
+    }
+
+    /// Whether an expression asks how long the texts of a column are, which is counted once.
+    pub(super) fn measures(&self, expr: &Expr) -> bool {
+        self.measured_column(expr).is_some() || expr.children().into_iter().any(|child| self.measures(child))
     }
 
     /// One whose rows are some of these, which are at these places, with the columns of some slots.
@@ -97,7 +129,8 @@ impl<'b> Evaluator<'b> {
     /// What an expression that only reckons comes to for some rows, each as text; none of others, or where the rows are very few or most of all, or their texts take much
     /// memory.
     pub(super) fn texts_of_some(&self, expr: &Expr, rows: &Passing) -> Option<Arc<Dictionary>> {
-        let column = self.of_some(expr, rows)?.computed(expr)?;
+        let (expr, some) = self.of_some(expr, rows)?;
+        let column = some.computed(&expr)?;
         texts_of_rows(&column, rows.len())
     }
 }
@@ -138,8 +171,8 @@ pub(super) fn makes_texts(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, and numbers that functions of strings cut out
-/// of these; and of what conditions choose among them.
+/// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, numbers that these or functions of strings
+/// spell, and how long they are; and of what conditions choose among them.
 pub(super) fn only_reckons(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(Value::Number(_) | Value::Null | Value::Undefined)
@@ -156,10 +189,9 @@ pub(super) fn only_reckons(expr: &Expr) -> bool {
         {
             expr.children().into_iter().all(only_reckons)
         }
-        Expr::Call { function, arguments, .. } if function.name == "ToNumber" => {
-            let [of] = arguments.as_slice() else { return false };
+        Expr::Call { function, arguments, .. } if matches!(function.name, "ToNumber" | "Length") => {
             let is_path = |leaf: &Expr| matches!(leaf, Expr::Slot(_) | Expr::Path(_));
-            TextOf::of(of, &is_path).is_some_and(|text| !text.is_stored())
+            matches!(arguments.as_slice(), [of] if TextOf::of(of, &is_path).is_some())
         }
         _ => false,
     }
@@ -200,8 +232,8 @@ impl Coded {
             let numbers = TextNumbers::new(decimals, *are_all, *are_null);
             return self.gathered(places).with_numbers(numbers);
         }
-        // Entries that rows share are few; those that have one row each are as many as all rows.
-        if are_many && self.codes().is_some() {
+        // What is asked of entries that rows share is told once for each, where they are few.
+        if self.codes().is_some() && self.dictionary.len() * 2 <= places.len() {
             return self.gathered(places);
         }
         let entry = |row: &u32| self.dictionary.get(self.code(*row as usize));

@@ -82,6 +82,9 @@ pub struct DecodedColumns {
     answers: Columns<OfShapes, bool>,
     /// What stands at paths of elements, by the way to their arrays and their own.
     in_elements: Columns<(Way, Path), PathColumn>,
+    /// What stands in the JSON of texts, by their path and the path in it; and the same of some rows.
+    in_json: Columns<(Path, Path), PathColumn>,
+    partly_in_json: Columns<(Path, Path), PathColumn>,
     times: Piece<OwnTimes>,
     compact_times: Piece<CompactTimes>,
     /// All of them, once they were asked for more than once.
@@ -403,6 +406,8 @@ impl DecodedColumns {
             objects_at: Columns::default(),
             answers: Columns::default(),
             in_elements: Columns::default(),
+            in_json: Columns::default(),
+            partly_in_json: Columns::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
             documents: Piece::default(),
@@ -607,6 +612,31 @@ impl DecodedColumns {
         keep(&self.in_elements, place, Arc::new(column), Turns::new(turn, Use::Values))
     }
 
+    /// What stands at a path in the JSON of the texts at another one.
+    pub(super) fn in_json(&self, texts: &Path, below: &Path, turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.in_json, &(texts.clone(), below.clone()), turn)
+    }
+
+    pub(super) fn keep_in_json(
+        &self,
+        texts: &Path,
+        below: &Path,
+        column: Arc<PathColumn>,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        keep(&self.in_json, (texts.clone(), below.clone()), column, Turns::new(turn, Use::Values))
+    }
+
+    /// The same of some rows.
+    pub(super) fn partly_in_json(&self, texts: &Path, below: &Path, turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.partly_in_json, &(texts.clone(), below.clone()), turn)
+    }
+
+    /// Keeps that, unless something of it is kept: another query may keep other rows by now.
+    pub(super) fn keep_partly_in_json(&self, texts: &Path, below: &Path, column: Arc<PathColumn>, turn: u64) {
+        keep(&self.partly_in_json, (texts.clone(), below.clone()), column, Turns::new(turn, Use::Values));
+    }
+
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
         let mut bytes =
@@ -684,6 +714,11 @@ impl DecodedColumns {
         for ((way, path), Kept { column, turns }) in &*lock(&self.in_elements) {
             act(*turns, column.held_bytes() + way_bytes(way) + path_bytes(path));
         }
+        for columns in [&self.in_json, &self.partly_in_json] {
+            for ((texts, below), Kept { column, turns }) in &*lock(columns) {
+                act(*turns, column.held_bytes() + path_bytes(texts) + path_bytes(below));
+            }
+        }
         if let Some(times) = self.times.value.get() {
             act(self.times.turns(), times.held_bytes());
         }
@@ -734,6 +769,8 @@ impl DecodedColumns {
             objects_at: some_of(&self.objects_at, is_kept),
             answers: some_of(&self.answers, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
+            in_json: some_of(&self.in_json, is_kept),
+            partly_in_json: some_of(&self.partly_in_json, is_kept),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),

@@ -7,6 +7,7 @@ mod coded_numbers;
 mod compact;
 mod decoded;
 mod documents;
+mod in_json;
 mod kept_columns;
 mod of_texts;
 mod path_column;

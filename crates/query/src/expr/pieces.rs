@@ -287,7 +287,9 @@ impl Pieces {
                     if run.least > 0 { own } else { own.or(&following) }
                 }
                 Piece::Text(text) => Following::one_of(text.first().copied()),
-                Piece::AnyOf(words) => Following::one_of(words.iter().filter_map(|word| word.first().copied())),
+                Piece::AnyOf(words) => {
+                    Following::one_of(words.iter().filter_map(|word| word.first().copied()))
+                }
                 Piece::End => Following { may_be_end: true, ..Following::one_of([]) },
                 Piece::Past => {
                     past.push(following.clone());
@@ -465,10 +467,9 @@ impl Run {
             Some(Piece::End) => Before::End,
             // Whatever may be missing.
             Some(_) if !following.may_be_all && is_apart() => Before::Other,
-            Some(Piece::Text(text)) => Before::Text(Box::new((
-                Finder::new(text).into_owned(),
-                FinderRev::new(text).into_owned(),
-            ))),
+            Some(Piece::Text(text)) => {
+                Before::Text(Box::new((Finder::new(text).into_owned(), FinderRev::new(text).into_owned())))
+            }
             Some(Piece::Run(next)) if let Some(next) = next.longest() => Before::Longest(Box::new(next)),
             Some(_) if !following.may_be_all && !following.may_be_end => {
                 Before::Set(Box::new(following.firsts))
@@ -513,9 +514,7 @@ impl Run {
                 least + finder.find(within)?
             }
             (Before::Set(set), is_greedy) => least + one_of(set, text, least..most, is_greedy)?,
-            (Before::Longest(next), is_greedy) => {
-                least + one_of(&next.leads, text, least..most, is_greedy)?
-            }
+            (Before::Longest(next), is_greedy) => least + one_of(&next.leads, text, least..most, is_greedy)?,
             (Before::Any, true) => (least..=most).rev().find(|end| text.is_char_boundary(*end))?,
             (Before::Any, false) => (least..=most).find(|end| text.is_char_boundary(*end))?,
         };

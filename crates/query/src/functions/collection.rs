@@ -64,10 +64,21 @@ pub(super) fn from_json<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// What is made of the value that a string spells in JSON; undefined where it spells none.
 pub(crate) fn read_json(text: &Text<'_>, of: impl FnOnce(Value<'_>) -> Value<'static>) -> Value<'static> {
-    let (mut minified, mut offsets) = (Vec::new(), Offsets::new());
-    if minify_value(text.text().as_bytes(), &Limits::default(), &mut minified).is_err() {
-        return Value::Undefined;
+    JsonReader::default().read(text).map_or(Value::Undefined, of)
+}
+
+/// Reads the values that strings spell in JSON, one after another.
+#[derive(Default)]
+pub(crate) struct JsonReader {
+    minified: Vec<u8>,
+    offsets: Offsets,
+}
+
+impl JsonReader {
+    /// The value that a string spells; none where it spells none.
+    pub(crate) fn read(&mut self, text: &Text<'_>) -> Option<Value<'_>> {
+        self.minified.clear();
+        minify_value(text.text().as_bytes(), &Limits::default(), &mut self.minified).ok()?;
+        stored::Value::scan_trusted(&self.minified, &mut self.offsets).ok().map(Value::stored)
     }
-    stored::Value::scan_trusted(&minified, &mut offsets)
-        .map_or(Value::Undefined, |value| of(Value::stored(value)))
 }

@@ -10,7 +10,7 @@ mod time;
 use crate::value::{Kind, Value};
 use call::Body;
 pub(crate) use call::{Call, ScalarFunction};
-pub(crate) use collection::read_json;
+pub(crate) use collection::{JsonReader, read_json};
 pub(crate) use foreign::advice;
 pub(crate) use text::any_string;
 pub(crate) use time::offset_of;

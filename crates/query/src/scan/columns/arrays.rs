@@ -5,6 +5,7 @@
 
 use super::compile::{ColumnPlan, Unnest, slots_of};
 use super::evaluate::Evaluator;
+use super::in_json::InJson;
 use super::of_array::{Asked, OfArray, Place, StandIn};
 use super::spots::{Bound, Position};
 use super::unnest::REPEATED_CELLS_MAX;
@@ -27,6 +28,8 @@ impl Evaluator<'_> {
         self.stand_ins.extend(asked.into_iter().map(|of| StandIn::OfArray(Box::new(of))));
         self.columns.resize(self.first_stand_in + self.stand_ins.len(), None);
         plan.exprs_mut().for_each(|expr| self.take_lengths(expr));
+        plan.exprs_mut().for_each(|expr| self.take_json(expr));
+        plan.collections_mut().for_each(|collection| self.take_json(collection));
         plan
     }
 
@@ -125,11 +128,11 @@ impl Evaluator<'_> {
     }
 
     /// What a slot stands for, if that is something of events.
-    fn of_events(&self, slot: usize) -> Option<&StandIn> {
+    pub(super) fn of_events(&self, slot: usize) -> Option<&StandIn> {
         let stand_in = self.stand_ins.get(slot.checked_sub(self.first_stand_in)?)?;
         match stand_in {
             StandIn::OfArray(of) => (of.level == 0).then_some(stand_in),
-            StandIn::Messages(_) => Some(stand_in),
+            StandIn::InJson(_) | StandIn::Messages(_) => Some(stand_in),
             StandIn::Lengths(_) => None,
         }
     }
@@ -145,13 +148,14 @@ impl Evaluator<'_> {
         slots_of(expr).into_iter().any(is_message)
     }
 
-    /// Whether what a slot stands for, which is no path, is told at once: messages are where all of them were rendered before, and all else is.
+    /// Whether what a slot stands for, which is no path, is told at once: messages are where all of them were rendered before, JSON where it was read, and all else is.
     pub(super) fn is_told_at_once(&self, slot: usize) -> bool {
         match (self.of_events(slot), self.block.stored()) {
             (Some(StandIn::Messages(messages)), Some(block)) => {
                 let path = self.paths.get(messages.template);
                 path.is_some_and(|path| block.known_messages(path).is_some())
             }
+            (Some(StandIn::InJson(of)), Some(block)) => of.is_told(block),
             _ => true,
         }
     }
@@ -165,6 +169,7 @@ impl Evaluator<'_> {
         let Some(block) = self.block.stored() else { return Ok(None) };
         match self.of_events(slot).cloned() {
             Some(StandIn::OfArray(of)) => self.column_asked(block, &of.asked, None),
+            Some(StandIn::InJson(of)) => self.column_in_json(block, &of, rows),
             Some(StandIn::Messages(messages)) => self.messages(messages, rows),
             Some(StandIn::Lengths(_)) | None => Ok(None),
         }
@@ -306,7 +311,7 @@ impl Evaluator<'_> {
     fn asked_of(&self, level: usize) -> Vec<(usize, Asked)> {
         let asked = |(number, stand_in): (usize, &StandIn)| match stand_in {
             StandIn::OfArray(of) if of.level == level => Some((number, of.asked.clone())),
-            StandIn::OfArray(_) | StandIn::Lengths(_) | StandIn::Messages(_) => None,
+            StandIn::OfArray(_) | StandIn::Lengths(_) | StandIn::InJson(_) | StandIn::Messages(_) => None,
         };
         self.stand_ins.iter().enumerate().filter_map(asked).collect()
     }
@@ -317,7 +322,9 @@ impl Evaluator<'_> {
         for stand_in in &self.stand_ins {
             match stand_in {
                 StandIn::OfArray(of) => of.asked.names(&mut names),
-                StandIn::Lengths(path) => names.push(path.join(".")),
+                StandIn::Lengths(path) | StandIn::InJson(InJson { texts: path, .. }) => {
+                    names.push(path.join("."))
+                }
                 // What it is made of has names of its own.
                 StandIn::Messages(_) => {}
             }

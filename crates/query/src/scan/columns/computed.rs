@@ -2,8 +2,8 @@
 
 use super::evaluate::Evaluator;
 use super::found::Passing;
-use super::some_rows::makes_texts;
 use super::reckoned::Reckoned;
+use super::some_rows::makes_texts;
 use super::whole::at_places;
 use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
 use crate::column_block::{Coded, PathColumn};

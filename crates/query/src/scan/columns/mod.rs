@@ -17,6 +17,7 @@ mod documents;
 mod evaluate;
 mod event_ids;
 mod found;
+mod in_json;
 mod in_pieces;
 mod join;
 mod literal;
@@ -292,7 +293,7 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
         Expr::Call { arguments, .. } if matches!(arguments.as_slice(), [_, of] if !slots_of(of).is_empty()) => {
             2
         }
-        term if makes_texts(term) => 2,
+        term if makes_texts(term) || evaluator.reads_json(term) => 2,
         _ => 0,
     };
     let mut terms: Vec<&Expr> = terms.iter().collect();

@@ -1,9 +1,11 @@
 //! What slots stand for that a block has for what is asked of arrays.
 
+use super::in_json::InJson;
 use super::messages::Messages;
 use crate::ast::Quantifier;
 use crate::column_block::{Array, Path};
 use crate::expr::Expr;
+use crate::functions::FROM_JSON;
 
 /// What a slot stands for that a block has for what is asked of arrays.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub(super) enum StandIn {
     OfArray(Box<OfArray>),
     /// How long the texts at a path are.
     Lengths(Path),
+    /// What stands in the JSON that texts spell.
+    InJson(InJson),
     /// Messages, of which one has to be rendered at least.
     Messages(Messages),
 }
@@ -113,11 +117,11 @@ impl OfArray {
     }
 }
 
-/// Whether an expression asks something of arrays that columns may tell, how long texts are, or which keys objects have.
+/// Whether an expression asks something of arrays that columns may tell, how long texts are, which keys objects have, or what stands in the JSON of texts.
 pub(super) fn asks_of_arrays(expr: &Expr) -> bool {
     match expr {
         Expr::Quantified { .. } | Expr::Element(..) | Expr::In { .. } => true,
-        Expr::Call { function, .. } if matches!(function.name, "Length" | "Keys") => true,
+        Expr::Call { function, .. } if matches!(function.name, "Length" | "Keys" | FROM_JSON) => true,
         other => other.children().into_iter().any(asks_of_arrays),
     }
 }

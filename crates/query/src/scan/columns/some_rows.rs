@@ -50,7 +50,9 @@ impl<'b> Evaluator<'b> {
     /// Puts columns that come behind all others in place of lengths of texts that were counted before, or are hardly more than so many.
     fn put_lengths(&self, expr: &mut Expr, rows: usize, lengths: &mut Vec<Arc<Mantissas>>) {
         let counted = self.measured_column(expr).and_then(|column| match &**column {
-            PathColumn::Coded(coded) if coded.dictionary.len() <= ENTRIES_SHARE * rows => Some(coded.lengths()),
+            PathColumn::Coded(coded) if coded.dictionary.len() <= ENTRIES_SHARE * rows => {
+                Some(coded.lengths())
+            }
             other => other.known_lengths(),
         });
         match counted {

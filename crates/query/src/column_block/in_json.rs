@@ -1,0 +1,121 @@
+//! What stands in the JSON that texts spell, which is read once for all that is asked of it, and kept.
+
+use super::coded::Coded;
+use super::decoded::Path;
+use super::path_column::PathColumn;
+use super::{ColumnBlock, ColumnError};
+use crate::chunk::value_of;
+use crate::dictionary::Dictionary;
+use crate::functions::JsonReader;
+use crate::value::{Value, write_json};
+use std::sync::Arc;
+
+/// What is made of the texts of a block may take so many bytes together: more than its documents do.
+const BYTES_MAX: usize = 32 << 20;
+
+impl ColumnBlock {
+    /// Whether what stands at a path in the JSON of texts was read before.
+    pub(crate) fn has_in_json(&self, path: &Path, below: &Path) -> bool {
+        self.decoded.in_json(path, below, self.turn).is_some()
+    }
+
+    /// What stands at some paths in the JSON that the texts at a path spell. Where some rows are looked at, in ascending order, others may seem to have nothing: texts
+    /// are read for these rows alone, and all are once others are asked for. None where columns cannot tell it, or it takes much memory.
+    pub(crate) fn in_json(
+        &self,
+        path: &Path,
+        below: &[Path],
+        rows: Option<&[u32]>,
+    ) -> Result<Option<Vec<Arc<PathColumn>>>, ColumnError> {
+        let known = |below: &Path| self.decoded.in_json(path, below, self.turn);
+        if let Some(all) = below.iter().map(known).collect() {
+            return Ok(Some(all));
+        }
+        if let Some(rows) = rows {
+            let partly = below.iter().map(|below| self.decoded.partly_in_json(path, below, self.turn));
+            let partly: Vec<Option<Arc<PathColumn>>> = partly.collect();
+            let is_told = |column: &&Arc<PathColumn>| column.tells(rows);
+            if let Some(all) = partly.iter().map(|column| column.as_ref().filter(is_told).cloned()).collect()
+            {
+                return Ok(Some(all));
+            }
+            if partly.iter().all(Option::is_none) {
+                return self.some_in_json(path, below, rows);
+            }
+        }
+        self.all_in_json(path, below)
+    }
+
+    fn some_in_json(
+        &self,
+        path: &Path,
+        below: &[Path],
+        rows: &[u32],
+    ) -> Result<Option<Vec<Arc<PathColumn>>>, ColumnError> {
+        let column = self.at_rows(path, rows)?;
+        if matches!(*column, PathColumn::Unknown) {
+            return Ok(None);
+        }
+        let texts = rows.iter().map(|row| column.json(*row as usize));
+        let Some(made) = read_all(texts, rows.len(), below) else { return Ok(None) };
+        let columns = below.iter().zip(made).map(|(below, texts)| {
+            let column = Arc::new(PathColumn::of_rows(texts, rows, self.len()));
+            self.decoded.keep_partly_in_json(path, below, column.clone(), self.turn);
+            column
+        });
+        Ok(Some(columns.collect()))
+    }
+
+    fn all_in_json(&self, path: &Path, below: &[Path]) -> Result<Option<Vec<Arc<PathColumn>>>, ColumnError> {
+        let column = self.at(path)?;
+        let coded = match &*column {
+            PathColumn::Unknown => return Ok(None),
+            PathColumn::Nothing | PathColumn::Numbers(_) => None,
+            PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Pieces(_) => column.coded(),
+        };
+        let keep = |below: &Path, made| self.decoded.keep_in_json(path, below, Arc::new(made), self.turn);
+        // No number spells a value.
+        let Some(coded) = coded else {
+            return Ok(Some(below.iter().map(|below| keep(below, PathColumn::Nothing)).collect()));
+        };
+        let entries = coded.dictionary.len();
+        let texts = (0..entries as u32).map(|entry| coded.dictionary.get(entry));
+        let Some(made) = read_all(texts, entries, below) else { return Ok(None) };
+        let columns = below.iter().zip(made).map(|(below, texts)| {
+            // Rows share what they share texts for.
+            let made = match coded.codes() {
+                Some(_) => PathColumn::Coded(Coded::mapped(coded, texts)),
+                None => PathColumn::of_texts(texts),
+            };
+            keep(below, made)
+        });
+        Ok(Some(columns.collect()))
+    }
+}
+
+/// What so many values have at some paths in the JSON that they spell, where they are strings; none where that takes much memory.
+fn read_all<'t>(
+    values: impl Iterator<Item = &'t [u8]>,
+    count: usize,
+    below: &[Path],
+) -> Option<Vec<Dictionary>> {
+    let mut reader = JsonReader::default();
+    let mut made: Vec<(Vec<u8>, Vec<u32>)> = vec![(Vec::new(), Vec::with_capacity(count)); below.len()];
+    let mut bytes_left = BYTES_MAX;
+    for json in values {
+        let value = if json.first() == Some(&b'"') { value_of(json) } else { Value::Undefined };
+        let root = match &value {
+            Value::Text(text) => reader.read(text),
+            _ => None,
+        };
+        for (below, (bytes, ends)) in below.iter().zip(&mut made) {
+            if let Some(root) = &root {
+                let begin = bytes.len();
+                write_json(&below.iter().fold(root.clone(), |of, name| of.member(name)), bytes);
+                bytes_left = bytes_left.checked_sub(bytes.len() - begin)?;
+            }
+            ends.push(u32::try_from(bytes.len()).ok()?);
+        }
+    }
+    Some(made.into_iter().map(|(bytes, ends)| Dictionary::new(bytes, ends)).collect())
+}

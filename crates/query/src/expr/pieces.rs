@@ -605,14 +605,16 @@ impl Set {
         let mut at = 0;
         loop {
             let byte = text.as_bytes().get(at)?;
-            if byte.is_ascii() {
-                if !self.has(*byte) {
-                    return Some(at);
+            let length = match byte.is_ascii() {
+                true => self.has(*byte).then_some(1),
+                false => {
+                    let c = text.get(at..)?.chars().next()?;
+                    self.has_char(c).then_some(c.len_utf8())
                 }
-                at += 1;
-            } else {
-                let c = text.get(at..)?.chars().next().filter(|c| self.has_char(*c));
-                at += c.map_or(Err(at), |c| Ok(c.len_utf8())).ok()?;
+            };
+            match length {
+                Some(length) => at += length,
+                None => return Some(at),
             }
         }
     }

@@ -247,7 +247,7 @@ impl<'g> GroupReader<'g> {
             };
             shapes.push((directory.shapes.get(*shape as usize).unwrap_or_default(), held));
         }
-        Ok(Strides::of(shapes.into_iter(), lanes))
+        Ok(Strides::of(shapes.into_iter(), lanes, directory.shapes.are_simple()))
     }
 
     /// The values of a column of a path: in the order in which its strides find them.

@@ -9,7 +9,7 @@ use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Seen, Slot};
-use crate::sites::Sites;
+use crate::sites::{Site, Sites};
 use crate::spans::{Spans, Spelling};
 use crate::stride::Standing;
 
@@ -19,7 +19,7 @@ const SAMPLE: usize = 256;
 /// The texts of a path that all stand in one column without templates: nothing but quotes is put around them.
 struct InColumn<'f> {
     spans: Spans<'f>,
-    /// Where in the column the text of each event stands that has one.
+    /// Where in the column the text of each event stands that has one; or behind all columns the place of what it has instead.
     standing: Standing<u32>,
     /// The most bytes that they may take.
     bytes_max: usize,
@@ -31,7 +31,7 @@ impl InColumn<'_> {
         let Standing { rows, values } = self.standing;
         let mut writer = TextWriter::new(values.len(), self.bytes_max);
         for place in values {
-            writer.quote(&self.spans, place)?;
+            writer.write(&self.spans, place)?;
             writer.end();
         }
         Ok(SomeTexts { rows, texts: writer.finish() })
@@ -49,13 +49,34 @@ impl InColumn<'_> {
         for row in wanted {
             while let Some((own, place)) = next.filter(|(own, _)| own <= row) {
                 if own == *row {
-                    writer.quote(&self.spans, place)?;
+                    writer.write(&self.spans, place)?;
                 }
                 next = having.next();
             }
             writer.end();
         }
         Ok(writer.finish())
+    }
+}
+
+/// The place of a value that stands in no column, behind those of all columns.
+fn place_of(constant: Leaf) -> Option<u32> {
+    match constant {
+        Leaf::Null => Some(u32::MAX),
+        Leaf::True => Some(u32::MAX - 1),
+        Leaf::False => Some(u32::MAX - 2),
+        _ => None,
+    }
+}
+
+/// The value of such a place.
+#[inline]
+fn constant_at(place: u32) -> Option<&'static [u8]> {
+    match u32::MAX - place {
+        0 => Some(b"null"),
+        1 => Some(b"true"),
+        2 => Some(b"false"),
+        _ => None,
     }
 }
 
@@ -72,9 +93,12 @@ impl TextWriter {
         TextWriter { out: Output::new(bytes_max), ends: Vec::with_capacity(count), count }
     }
 
-    /// Appends a text of a column between quotes.
+    /// Appends a text of a column between quotes, or what stands instead.
     #[inline]
-    fn quote(&mut self, spans: &Spans<'_>, place: u32) -> Result<(), DecodeError> {
+    fn write(&mut self, spans: &Spans<'_>, place: u32) -> Result<(), DecodeError> {
+        if let Some(constant) = constant_at(place) {
+            return self.out.push(constant);
+        }
         self.out.push(b"\"")?;
         spans.append(place as usize, &mut self.out)?;
         self.out.push(b"\"")
@@ -210,21 +234,27 @@ impl<'g> GroupReader<'g> {
         put_together(renderer, directory.bytes, &rows, has_arrays).map(Some)
     }
 
-    /// The texts of a path, where all values are texts of one column without templates.
+    /// The texts of a path, where all values are texts of one column without templates, null or Booleans.
     fn in_column(&mut self, sites: &Sites) -> Result<Option<InColumn<'g>>, DecodeError> {
         let directory = self.group.directory();
-        let mut of = sites.iter().map(|site| site.column.filter(|_| site.leaf == Some(Leaf::Text)));
-        let Some(Some((column, _))) = of.next() else { return Ok(None) };
-        let info = directory.columns.get(column as usize);
-        if !of.all(|other| other.is_some_and(|(other, _)| other == column))
-            || !info.is_some_and(|info| matches!(info.encoding, Written::Simple(_)))
-        {
+        let is_told =
+            |site: &Site| site.leaf.is_some_and(|leaf| leaf == Leaf::Text || place_of(leaf).is_some());
+        let columns = sites.columns();
+        let is_simple = |column: &u32| {
+            let info = directory.columns.get(*column as usize);
+            info.is_some_and(|info| matches!(info.encoding, Written::Simple(_)))
+        };
+        if columns.len() > 1 || !columns.iter().all(is_simple) || !sites.iter().all(is_told) {
             return Ok(None);
         }
-        let Some(strides) = self.strides(sites, &[column], 0, |_| None)? else { return Ok(None) };
+        let Some(strides) = self.strides(sites, &columns, 0, place_of)? else { return Ok(None) };
         let bytes_max = directory.bytes;
         let mut left = bytes_max;
-        let spans = match self.values_for(&strides, column)? {
+        let values = match columns.first() {
+            Some(column) => self.values_for(&strides, *column)?,
+            None => ColumnValues::default(),
+        };
+        let spans = match values {
             ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
             ColumnValues::Templated(_) => return Ok(None),
         };

@@ -12,7 +12,7 @@ use foldhash::fast::{FixedState, RandomState};
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
 use crate::limits::{PATH_DEPTH_MAX, SHAPES_MAX, TOKENS_MAX};
-use crate::shape::{Leaf, Shapes, Token};
+use crate::shape::{Leaf, Shapes, Simple, Token};
 
 /// Objects of more members are written in their own order, so that permutations stay cheap to follow.
 const ORDERED_MAX: usize = 256;
@@ -80,10 +80,11 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
     let count = reader.count()?;
     // Each takes a byte at least, and shapes are the last of a directory.
     let mut tokens = Vec::with_capacity(reader.0.len().min(TOKENS_MAX));
-    let mut sets = Vec::new();
+    let (mut sets, mut simple) = (Vec::new(), Simple::default());
     for _ in 0..count {
         let start = tokens.len();
         read_tokens(reader, paths, &mut tokens)?;
+        simple.add(tokens.get(start..).unwrap_or_default());
         sets.push(start..tokens.len());
     }
     let count = reader.at_most(SHAPES_MAX + paths, "too many shapes")?;
@@ -108,7 +109,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
         }
     }
     symbols.end()?;
-    Ok(Shapes::new(tokens, places))
+    Ok(Shapes::new(tokens, places, &simple))
 }
 
 fn write_tokens(tokens: &[Token], out: &mut Vec<u8>) {

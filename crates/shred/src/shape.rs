@@ -76,12 +76,48 @@ pub(crate) struct Shapes {
     tokens: Vec<Token>,
     /// Where each shape stands; several may stand at one place.
     places: Vec<Range<u32>>,
+    are_simple: bool,
+}
+
+/// Finds out whether shapes are simple: none has a path twice, or keeps a value as text.
+#[derive(Default)]
+pub(crate) struct Simple {
+    /// For each path the number of the last shape that had it.
+    last: Vec<u32>,
+    shapes: u32,
+    has_others: bool,
+}
+
+impl Simple {
+    /// Looks at one more shape. Takes time linear in its tokens, and memory in the greatest path, which must be below the number of paths.
+    pub(crate) fn add(&mut self, shape: &[Token]) {
+        self.shapes += 1;
+        for token in shape {
+            let Some(path) = token.path() else { continue };
+            let path = path as usize;
+            if path >= self.last.len() {
+                self.last.resize(path + 1, 0);
+            }
+            let last = std::mem::replace(&mut self.last[path], self.shapes);
+            self.has_others |= last == self.shapes || matches!(token, Token::Leaf(_, Leaf::Json));
+        }
+    }
+
+    /// Whether all were simple.
+    pub(crate) fn are_all(&self) -> bool {
+        !self.has_others
+    }
 }
 
 impl Shapes {
     /// Shapes that stand at some places of these tokens.
-    pub(crate) fn new(tokens: Vec<Token>, places: Vec<Range<u32>>) -> Shapes {
-        Shapes { tokens, places }
+    pub(crate) fn new(tokens: Vec<Token>, places: Vec<Range<u32>>, simple: &Simple) -> Shapes {
+        Shapes { tokens, places, are_simple: simple.are_all() }
+    }
+
+    /// Whether none has a path twice, or keeps a value as text.
+    pub(crate) fn are_simple(&self) -> bool {
+        self.are_simple
     }
 
     /// How many there are.
@@ -112,12 +148,14 @@ impl Shapes {
 
 impl FromIterator<Vec<Token>> for Shapes {
     fn from_iter<T: IntoIterator<Item = Vec<Token>>>(shapes: T) -> Shapes {
-        let mut all = Shapes::default();
+        let (mut all, mut simple) = (Shapes::default(), Simple::default());
         for shape in shapes {
+            simple.add(&shape);
             let start = all.tokens.len() as u32;
             all.tokens.extend(shape);
             all.places.push(start..all.tokens.len() as u32);
         }
+        all.are_simple = simple.are_all();
         all
     }
 }

@@ -176,6 +176,9 @@ impl Group {
 
     /// Where a path leads to in a shape: at each level the last member of that key.
     fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
+        if self.directory().shapes.are_simple() {
+            return self.find_in_simple(shape, way, keys);
+        }
         let mut object = 0..shape.len();
         for level in 0..keys {
             match shape.get(object.start) {
@@ -199,21 +202,47 @@ impl Group {
         });
         Found::Site(Site { tokens: object, leaf, column })
     }
+
+    /// The same where a path is there once at most, and nothing is kept as text: its token alone tells it.
+    fn find_in_simple(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
+        let wanted = match way.last() {
+            _ if way.len() < keys => return Found::Nothing,
+            None => 0,
+            Some(path) => {
+                let place = shape.iter().position(|token| token.path() == Some(*path));
+                let Some(place) = place else { return Found::Nothing };
+                place
+            }
+        };
+        let (leaf, column) = match shape.get(wanted) {
+            Some(Token::Leaf(path, leaf)) => (Some(*leaf), self.places().column(*path, *leaf)),
+            Some(Token::Open(_) | Token::Close) | None => (None, None),
+        };
+        let end = if leaf.is_some() { Some(wanted + 1) } else { value_end(shape, wanted..shape.len()) };
+        let Some(end) = end else { return Found::Nothing };
+        let column = column.filter(|_| leaf.is_some_and(Leaf::has_column)).map(|column| (column, 0));
+        Found::Site(Site { tokens: wanted..end, leaf, column })
+    }
 }
 
 /// The tokens of the last member with a path of the object whose tokens these are: a path tells in which object it is.
 fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range<usize>> {
     let is_member = |token: &Token| token.path() == Some(path);
     let start = object.start + shape.get(object.clone())?.iter().rposition(is_member)?;
+    Some(start..value_end(shape, start..object.end)?)
+}
+
+/// Just past the value that begins at the first of some tokens.
+fn value_end(shape: &[Token], within: Range<usize>) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, token) in (start..object.end).zip(shape.get(start..)?) {
+    for (at, token) in within.clone().zip(shape.get(within.start..)?) {
         match token {
             Token::Open(_) => depth += 1,
             Token::Close => depth = depth.saturating_sub(1),
             Token::Leaf(..) => {}
         }
         if depth == 0 {
-            return Some(start..at + 1);
+            return Some(at + 1);
         }
     }
     None

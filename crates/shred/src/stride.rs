@@ -77,10 +77,11 @@ pub(crate) struct Standing<T> {
 const EVENTS: usize = 64;
 
 impl Strides {
-    /// The strides of shapes with what each has at the path; none where there are too many columns to keep count of.
+    /// The strides of shapes with what each has at the path, which is there once at most where shapes are simple; none where there are too many columns to keep count of.
     pub(crate) fn of<'s>(
         shapes: impl Iterator<Item = (&'s [Token], Held)>,
         lanes: Vec<Lane>,
+        are_simple: bool,
     ) -> Option<Strides> {
         if lanes.len() > LANES_MAX {
             return None;
@@ -88,10 +89,14 @@ impl Strides {
         let (mut by_code, mut is_plain) = (Vec::new(), true);
         for (shape, held) in shapes {
             let mut stride = Stride { has: !matches!(held, Held::Nothing), ..Stride::default() };
-            for (nth, lane) in (0u8..).zip(&lanes) {
-                let moves = shape.iter().filter(|own| **own == lane.token).count() as u64;
-                stride.moves += moves << (nth * BITS);
-            }
+            stride.moves = match held {
+                Held::Nothing | Held::Constant(_) if are_simple => 0,
+                Held::Value { lane, .. } if are_simple => 1 << (lane as u8 * BITS),
+                _ => {
+                    let moves = |lane: &Lane| shape.iter().filter(|own| **own == lane.token).count() as u64;
+                    (0u8..).zip(&lanes).map(|(nth, lane)| moves(lane) << (nth * BITS)).sum()
+                }
+            };
             match held {
                 Held::Nothing => is_plain &= stride.moves == 0,
                 Held::Constant(place) => {

@@ -3,7 +3,7 @@
 use crate::at::SomeTexts;
 use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
-use crate::error::{DecodeError, NOT_AS_MANY};
+use crate::error::{DecodeError, NO_COLUMN, NOT_AS_MANY};
 use crate::group::GroupReader;
 use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
@@ -18,11 +18,19 @@ const SAMPLE: usize = 256;
 
 /// The texts of a path that all stand in one column without templates: nothing but quotes is put around them.
 struct InColumn<'f> {
-    spans: Spans<'f>,
-    /// Where in the column the text of each event stands that has one; or behind all columns the place of what it has instead.
+    columns: Vec<Column<'f>>,
+    /// Where in the columns, which stand one behind the other, the value of each event stands that has one; behind all of them the place of what stands in none.
     standing: Standing<u32>,
     /// The most bytes that they may take.
     bytes_max: usize,
+}
+
+/// A column that values are taken from one by one.
+struct Column<'f> {
+    spans: Spans<'f>,
+    /// The place of its first value.
+    start: u32,
+    is_text: bool,
 }
 
 impl InColumn<'_> {
@@ -31,7 +39,7 @@ impl InColumn<'_> {
         let Standing { rows, values } = self.standing;
         let mut writer = TextWriter::new(values.len(), self.bytes_max);
         for place in values {
-            writer.write(&self.spans, place)?;
+            writer.write(&self.columns, place)?;
             writer.end();
         }
         Ok(SomeTexts { rows, texts: writer.finish() })
@@ -49,7 +57,7 @@ impl InColumn<'_> {
         for row in wanted {
             while let Some((own, place)) = next.filter(|(own, _)| own <= row) {
                 if own == *row {
-                    writer.write(&self.spans, place)?;
+                    writer.write(&self.columns, place)?;
                 }
                 next = having.next();
             }
@@ -93,14 +101,19 @@ impl TextWriter {
         TextWriter { out: Output::new(bytes_max), ends: Vec::with_capacity(count), count }
     }
 
-    /// Appends a text of a column between quotes, or what stands instead.
+    /// Appends the value of a place: texts between quotes.
     #[inline]
-    fn write(&mut self, spans: &Spans<'_>, place: u32) -> Result<(), DecodeError> {
+    fn write(&mut self, columns: &[Column<'_>], place: u32) -> Result<(), DecodeError> {
         if let Some(constant) = constant_at(place) {
             return self.out.push(constant);
         }
+        let column = columns.iter().rev().find(|column| column.start <= place).ok_or(NO_COLUMN)?;
+        let place = (place - column.start) as usize;
+        if !column.is_text {
+            return column.spans.append(place, &mut self.out);
+        }
         self.out.push(b"\"")?;
-        spans.append(place as usize, &mut self.out)?;
+        column.spans.append(place, &mut self.out)?;
         self.out.push(b"\"")
     }
 
@@ -234,35 +247,38 @@ impl<'g> GroupReader<'g> {
         put_together(renderer, directory.bytes, &rows, has_arrays).map(Some)
     }
 
-    /// The texts of a path, where all values are texts of one column without templates, null or Booleans.
+    /// The texts of a path, where all values are null, Booleans, or those of few columns without templates.
     fn in_column(&mut self, sites: &Sites) -> Result<Option<InColumn<'g>>, DecodeError> {
         let directory = self.group.directory();
-        let is_told =
-            |site: &Site| site.leaf.is_some_and(|leaf| leaf == Leaf::Text || place_of(leaf).is_some());
+        let is_told = |site: &Site| site.column.is_some() || site.leaf.and_then(place_of).is_some();
         let columns = sites.columns();
-        let is_simple = |column: &u32| {
-            let info = directory.columns.get(*column as usize);
-            info.is_some_and(|info| matches!(info.encoding, Written::Simple(_)))
-        };
-        if columns.len() > 1 || !columns.iter().all(is_simple) || !sites.iter().all(is_told) {
+        let info = |column: &u32| directory.columns.get(*column as usize).ok_or(NO_COLUMN);
+        for column in &columns {
+            let info = info(column)?;
+            if !matches!(info.encoding, Written::Simple(_)) || info.kind == Leaf::Json {
+                return Ok(None);
+            }
+        }
+        if !sites.iter().all(is_told) {
             return Ok(None);
         }
         let Some(strides) = self.strides(sites, &columns, 0, place_of)? else { return Ok(None) };
         let bytes_max = directory.bytes;
-        let mut left = bytes_max;
-        let values = match columns.first() {
-            Some(column) => self.values_for(&strides, *column)?,
-            None => ColumnValues::default(),
-        };
-        let spans = match values {
-            ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
-            ColumnValues::Templated(_) => return Ok(None),
-        };
+        let (mut left, mut start, mut taken) = (bytes_max, 0, Vec::with_capacity(columns.len()));
+        for column in &columns {
+            let info = info(column)?;
+            let spans = match self.values_for(&strides, *column)? {
+                ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
+                ColumnValues::Templated(_) => return Ok(None),
+            };
+            taken.push(Column { spans, start, is_text: info.kind == Leaf::Text });
+            start += info.count as u32;
+        }
         let standing = strides.standing(self.codes(sites.list)?, sites.rows, |place| place)?;
         if standing.rows.is_none() && standing.values.len() != sites.rows {
             return Err(NOT_AS_MANY);
         }
-        Ok(Some(InColumn { spans, standing, bytes_max }))
+        Ok(Some(InColumn { columns: taken, standing, bytes_max }))
     }
 
     /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.

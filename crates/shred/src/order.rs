@@ -83,8 +83,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
     let (mut sets, mut simple) = (Vec::new(), Simple::default());
     for _ in 0..count {
         let start = tokens.len();
-        read_tokens(reader, paths, &mut tokens)?;
-        simple.add(tokens.get(start..).unwrap_or_default());
+        read_tokens(reader, paths, &mut tokens, &mut simple)?;
         sets.push(start..tokens.len());
     }
     let count = reader.at_most(SHAPES_MAX + paths, "too many shapes")?;
@@ -128,11 +127,17 @@ fn write_tokens(tokens: &[Token], out: &mut Vec<u8>) {
 }
 
 /// Appends the tokens of a set.
-fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -> Result<(), DecodeError> {
+fn read_tokens(
+    reader: &mut Reader<'_>,
+    paths: usize,
+    tokens: &mut Vec<Token>,
+    simple: &mut Simple,
+) -> Result<(), DecodeError> {
     let count = reader.count()?;
     if count > TOKENS_MAX.saturating_sub(tokens.len()) || count == 0 {
         return Err(malformed("shapes of too many keys"));
     }
+    simple.begin();
     let mut path = 0i64;
     let mut open = 0usize;
     for index in 0..count {
@@ -144,7 +149,7 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
             return Err(malformed("a shape with an unknown path, or with something after its end"));
         }
         let path = path as u32;
-        tokens.push(match kind {
+        let token = match kind {
             // What is inside what is read by calls within calls.
             0 if open > PATH_DEPTH_MAX => return Err(malformed("a shape of objects that are too deep")),
             0 => {
@@ -156,7 +161,9 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
                 Token::Close
             }
             kind => Token::Leaf(path, Leaf::ALL[kind as usize - 1]),
-        });
+        };
+        simple.add(token);
+        tokens.push(token);
     }
     if open != 0 {
         return Err(malformed("a shape that does not end"));

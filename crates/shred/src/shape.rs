@@ -89,18 +89,21 @@ pub(crate) struct Simple {
 }
 
 impl Simple {
-    /// Looks at one more shape. Takes time linear in its tokens, and memory in the greatest path, which must be below the number of paths.
-    pub(crate) fn add(&mut self, shape: &[Token]) {
+    /// Begins one more shape.
+    pub(crate) fn begin(&mut self) {
         self.shapes += 1;
-        for token in shape {
-            let Some(path) = token.path() else { continue };
-            let path = path as usize;
-            if path >= self.last.len() {
-                self.last.resize(path + 1, 0);
-            }
-            let last = std::mem::replace(&mut self.last[path], self.shapes);
-            self.has_others |= last == self.shapes || matches!(token, Token::Leaf(_, Leaf::Json));
+    }
+
+    /// Looks at a token of it. Takes memory in the greatest path, which must be below the number of paths.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, token: Token) {
+        let Some(path) = token.path() else { return };
+        let path = path as usize;
+        if path >= self.last.len() {
+            self.last.resize(path + 1, 0);
         }
+        let last = std::mem::replace(&mut self.last[path], self.shapes);
+        self.has_others |= last == self.shapes || token == Token::Leaf(path as u32, Leaf::Json);
     }
 
     /// Whether all were simple.
@@ -150,7 +153,8 @@ impl FromIterator<Vec<Token>> for Shapes {
     fn from_iter<T: IntoIterator<Item = Vec<Token>>>(shapes: T) -> Shapes {
         let (mut all, mut simple) = (Shapes::default(), Simple::default());
         for shape in shapes {
-            simple.add(&shape);
+            simple.begin();
+            shape.iter().for_each(|token| simple.add(*token));
             let start = all.tokens.len() as u32;
             all.tokens.extend(shape);
             all.places.push(start..all.tokens.len() as u32);

@@ -112,6 +112,9 @@ impl ColumnBlock {
             && !self.has_documents()
             && (run.len() <= SHORT_RUN_MAX || !self.decoded.documents_are_asked_for())
         {
+            if run.len() <= SHORT_RUN_MAX {
+                return self.single_documents(rows, Some(run));
+            }
             let (bytes, ends) = self.read(|reader| reader.documents_in(run))?.into_parts();
             return Ok(Dictionary::new(bytes, ends));
         }
@@ -119,29 +122,32 @@ impl ColumnBlock {
         let are_few = rows.len() <= self.few_documents()
             || rows.len() <= few_large && !self.decoded.documents_are_asked_for();
         if are_few && !self.has_documents() {
-            let single = self.single_documents(rows)?;
-            return Ok(Dictionary::of(single.iter().map(|document| document.as_slice())));
+            return self.single_documents(rows, None);
         }
         let all = self.documents()?;
         Ok(Dictionary::of(rows.iter().map(|row| all.get(*row as usize))))
     }
 
-    /// The documents of some rows, each put together by itself and kept.
-    fn single_documents(&self, rows: &[u32]) -> Result<Vec<Arc<Vec<u8>>>, ColumnError> {
+    /// The documents of some rows, put together without the others, and each kept. Those of a run are read at once.
+    fn single_documents(&self, rows: &[u32], run: Option<Range<usize>>) -> Result<Dictionary, ColumnError> {
         let known = |row: &u32| self.decoded.single_document(*row, self.turn);
-        if let Some(all) = rows.iter().map(known).collect() {
-            return Ok(all);
-        }
-        self.read(|reader| {
-            let document = |row: &u32| match known(row) {
-                Some(document) => Ok(document),
-                None => {
-                    let made = reader.document(*row as usize)?;
-                    Ok(self.decoded.keep_single_document(*row, made, self.turn))
-                }
-            };
-            rows.iter().map(document).collect()
-        })
+        let keep = |row: &u32, made| self.decoded.keep_single_document(*row, made, self.turn);
+        let all: Option<Vec<Arc<Vec<u8>>>> = rows.iter().map(known).collect();
+        let all = match (all, run) {
+            (Some(all), _) => all,
+            (None, Some(run)) => {
+                let made = self.read(|reader| reader.documents_in(run))?;
+                rows.iter().zip(made.iter()).map(|(row, document)| keep(row, document.to_vec())).collect()
+            }
+            (None, None) => self.read(|reader| {
+                let document = |row: &u32| match known(row) {
+                    Some(document) => Ok(document),
+                    None => Ok(keep(row, reader.document(*row as usize)?)),
+                };
+                rows.iter().map(document).collect::<Result<Vec<_>, _>>()
+            })?,
+        };
+        Ok(Dictionary::of(all.iter().map(|document| document.as_slice())))
     }
 
     /// One document, put together without the others; empty where there is none.
@@ -206,6 +212,18 @@ mod tests {
         {
             assert_eq!(run_of(&rows), run, "{rows:?}");
         }
+    }
+
+    #[test]
+    fn a_document_that_was_put_together_by_itself_is_kept_until_it_is_given_up() {
+        let block = block(600).in_turn(3);
+        let known = |of: &ColumnBlock| of.decoded.single_document(7, 3).is_some();
+        let own = block.documents_of(&[7]).unwrap();
+        assert!(known(&block) && !block.has_documents());
+        assert_eq!(block.documents_of(&[7]).unwrap().get(0), own.get(0));
+        assert!(block.decoded.used_since(4).single_document(7, 4).is_none());
+        assert!(block.decoded.used_since(3).single_document(7, 3).is_some());
+        assert!(block.decoded.held_bytes() > block.decoded.used_since(4).held_bytes() + 256);
     }
 
     #[test]

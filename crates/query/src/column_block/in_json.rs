@@ -111,11 +111,43 @@ fn read_all<'t>(
         for (below, (bytes, ends)) in below.iter().zip(&mut made) {
             if let Some(root) = &root {
                 let begin = bytes.len();
-                write_json(&below.iter().fold(root.clone(), |of, name| of.member(name)), bytes);
+                match below.iter().fold(root.clone(), |of, name| of.member(name)) {
+                    // Of a key that comes twice the last one counts.
+                    value @ (Value::Object(_) | Value::Array(_)) => write_json(&value.into_static(), bytes),
+                    value => write_json(&value, bytes),
+                }
                 bytes_left = bytes_left.checked_sub(bytes.len() - begin)?;
             }
             ends.push(u32::try_from(bytes.len()).ok()?);
         }
     }
     Some(made.into_iter().map(|(bytes, ends)| Dictionary::new(bytes, ends)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamias_shred::{Event, encode};
+
+    #[test]
+    fn texts_are_read_for_few_rows_first_and_for_all_once_others_are_asked_for() {
+        let documents: Vec<String> =
+            (0..100).map(|n| format!(r#"{{"t":"{{\"a\":{n},\"b\":[{n}]}}"}}"#)).collect();
+        let documents = documents.iter().map(String::as_bytes);
+        let events: Vec<Event<'_>> =
+            documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
+        let encoded = encode(&events).unwrap();
+        let block = ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap().in_turn(1);
+        let (text, below): (Path, [Path; 2]) =
+            ([Box::from("t")].into(), ["a", "b"].map(|key| [key.into()].into()));
+        let read = |rows: Option<&[u32]>| block.in_json(&text, &below, rows).unwrap().unwrap();
+        let few = read(Some(&[3, 5]));
+        assert_eq!((few[0].json(3), few[1].json(5), few[0].json(4)), (&b"3"[..], &b"[5]"[..], &b""[..]));
+        assert!(!block.has_in_json(&text, &below[0]));
+        assert!(Arc::ptr_eq(&few[0], &read(Some(&[5]))[0]));
+        let all = read(Some(&[4]));
+        assert!(block.has_in_json(&text, &below[1]) && matches!(*all[0], PathColumn::Numbers(_)));
+        assert!(Arc::ptr_eq(&all[1], &read(None)[1]));
+        assert!(block.decoded.used_since(2).held_bytes() < block.decoded.held_bytes());
+    }
 }

@@ -137,6 +137,9 @@ fn texts_that_few_rows_have_made_of_theirs_are_those_of_events() {
         "Concat(p, ' ', Substring(m, 4, 6))",
         "Substring(m, IndexOf(m, 'by') + 3)",
         "Length(Replace(m, ' ', '')) + n",
+        "Length(m) * 2 - n",
+        "Length(m) - Length(Replace(m, 'a', ''))",
+        "ToNumber(Replace(p, 'java', '61')) + n",
         "if StartsWith(m, 'GET') then ToUpper(Substring(m, 0, 9)) else n",
         "FromJson(Concat('[', Substring(m, 11, 2), ']'))[0]",
     ];

@@ -11,6 +11,7 @@ mod directed;
 mod few_rows;
 mod first_groups;
 mod groups;
+mod in_json;
 mod members;
 #[path = "../memory/mod.rs"]
 mod memory;

@@ -5,8 +5,7 @@
 
 use super::compile::{ColumnPlan, Unnest, slots_of};
 use super::evaluate::Evaluator;
-use super::in_json::InJson;
-use super::of_array::{Asked, OfArray, Place, StandIn};
+use super::of_array::{Asked, InJson, OfArray, Place, StandIn};
 use super::spots::{Bound, Position};
 use super::unnest::REPEATED_CELLS_MAX;
 use super::whole::gather_some;

@@ -1,9 +1,9 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
+use super::compile::makes_texts;
 use super::evaluate::Evaluator;
 use super::found::Passing;
 use super::reckoned::Reckoned;
-use super::some_rows::makes_texts;
 use super::whole::at_places;
 use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, scalar_of};
 use crate::column_block::{Coded, PathColumn};

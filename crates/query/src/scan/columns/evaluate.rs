@@ -53,6 +53,9 @@ pub(super) struct Evaluator<'b> {
 /// Where one row in so many is asked about, whole columns are reckoned with.
 pub(super) const CALCULATED_SHARE: usize = 16;
 
+/// HEURISTIC: an expression takes so many times as long, evaluated for a row, as it is told of an entry among others.
+pub(super) const ENTRIES_SHARE: usize = 2;
+
 /// One row in so many, or fewer, are few.
 pub(super) const FEW_SHARE: usize = 2;
 

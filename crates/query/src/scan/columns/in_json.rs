@@ -2,25 +2,11 @@
 
 use super::compile::slots_of;
 use super::evaluate::Evaluator;
-use super::of_array::StandIn;
+use super::of_array::{InJson, StandIn};
 use crate::column_block::{ColumnBlock, ColumnError, Path, PathColumn};
 use crate::expr::Expr;
 use crate::functions::FROM_JSON;
 use std::sync::Arc;
-
-/// A path in the JSON that the texts at a path of events spell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct InJson {
-    pub(super) texts: Path,
-    below: Path,
-}
-
-impl InJson {
-    /// Whether it was read before.
-    pub(super) fn is_told(&self, block: &ColumnBlock) -> bool {
-        block.has_in_json(&self.texts, &self.below)
-    }
-}
 
 impl Evaluator<'_> {
     /// Puts slots in place of what stands in the JSON of texts that a block has columns of.

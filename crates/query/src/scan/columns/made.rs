@@ -2,7 +2,7 @@
 //! columns once for each combination of what they have.
 
 use super::compile::{is_has, needs_event, reads_document, slots_of};
-use super::evaluate::{Evaluator, Mask, PARTS_MAX, is_true_or_false};
+use super::evaluate::{ENTRIES_SHARE, Evaluator, Mask, PARTS_MAX, is_true_or_false};
 use super::reckoned::Reckoned;
 use super::some_rows::only_reckons;
 use super::texts::Sought;
@@ -20,9 +20,6 @@ const PLACES_MAX: usize = 1 << 16;
 
 /// HEURISTIC: an expression takes so many times as long, evaluated once, as a number that is reckoned with many others.
 const EVALUATED_SHARE: usize = 32;
-
-/// HEURISTIC: an expression takes so many times as long, evaluated for a row, as it is told of an entry among others.
-pub(super) const ENTRIES_SHARE: usize = 2;
 
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;

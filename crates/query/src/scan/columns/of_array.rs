@@ -1,9 +1,8 @@
 //! What slots stand for that a block has for what is asked of arrays.
 
-use super::in_json::InJson;
 use super::messages::Messages;
 use crate::ast::Quantifier;
-use crate::column_block::{Array, Path};
+use crate::column_block::{Array, ColumnBlock, Path};
 use crate::expr::Expr;
 use crate::functions::FROM_JSON;
 
@@ -25,6 +24,20 @@ pub(super) enum StandIn {
     InJson(InJson),
     /// Messages, of which one has to be rendered at least.
     Messages(Messages),
+}
+
+/// A path in the JSON that the texts at a path of events spell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct InJson {
+    pub(super) texts: Path,
+    pub(super) below: Path,
+}
+
+impl InJson {
+    /// Whether it was read before.
+    pub(super) fn is_told(&self, block: &ColumnBlock) -> bool {
+        block.has_in_json(&self.texts, &self.below)
+    }
 }
 
 /// What is asked of arrays: of those that events have, or elements of others.

@@ -1,10 +1,9 @@
 //! Arithmetic over some rows of a block, and numbers that their texts spell: what is read of them is gathered first.
 
-use super::compile::{reads_document, slots_of};
+use super::compile::{makes_texts, reads_document, slots_of};
 use super::computed::Texts;
-use super::evaluate::{CALCULATED_SHARE, Evaluator, Mask, count, rows_of};
+use super::evaluate::{CALCULATED_SHARE, ENTRIES_SHARE, Evaluator, Mask, count, rows_of};
 use super::found::Passing;
-use super::made::ENTRIES_SHARE;
 use super::mapped::TextOf;
 use super::whole::{gather_decimals, gather_some};
 use crate::chunk::Mantissas;
@@ -149,28 +148,6 @@ pub(super) fn texts_of_rows(column: &PathColumn, rows: usize) -> Option<Arc<Dict
         });
     }
     made.into_dictionary()
-}
-
-/// Whether an expression makes texts of texts, or looks for a place in them, which takes longer than to look for a text in many.
-pub(super) fn makes_texts(expr: &Expr) -> bool {
-    /// Those functions of strings.
-    const NAMES: [&str; 10] = [
-        "Concat",
-        "FromJson",
-        "IndexOf",
-        "LastIndexOf",
-        "Replace",
-        "Substring",
-        "ToJson",
-        "ToLower",
-        "ToUpper",
-        "Trim",
-    ];
-    match expr {
-        Expr::ReplaceMatch { .. } => true,
-        Expr::Call { function, .. } if NAMES.contains(&function.name) => true,
-        other => other.children().into_iter().any(makes_texts),
-    }
 }
 
 /// Whether an expression is arithmetic of paths, constants that are no texts, instants and durations that are read from texts, numbers that these or functions of strings

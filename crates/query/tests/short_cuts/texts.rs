@@ -121,6 +121,9 @@ fn patterns_beyond_ascii_match_in_any_case() {
             &format!("select n from stream where Contains(t, '{text}') ci or EndsWith(u, '{text}') ci"),
         );
         agree(&memory, &format!("select n from stream where HasText('{text}') ci"));
+        agree(&memory, &format!("select n from stream where t in ['{text} 1', 'PLAIN 10', '{text}'] ci"));
+        agree(&memory, &format!("select n from stream where not (u in ['{text}', 'İPEK'] ci) and n > 20"));
+        agree(&memory, &format!("select n from stream where t not in ['{text} 1', 'ipek 9'] ci and n > 280"));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
 use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn, Use};
 use crate::control::Control;
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, Scope, Spare, holds};
+use crate::expr::{Event, Expr, Scope, Set, Spare, holds};
 use crate::stored::Times;
 use crate::value::{Kind, Number, Value, nearest_of};
 use rust_decimal::Decimal;
@@ -424,6 +424,12 @@ impl<'b> Evaluator<'b> {
                 }
                 return Ok(mask);
             }
+            Expr::InSet { left, set, negated: false }
+                if self.as_column(left).flatten().is_some()
+                    && let Some(any) = any_of(left, set) =>
+            {
+                return self.test(&any, within);
+            }
             Expr::Not(of) if is_true_or_false(of) => {
                 let mut mask = self.test(of, within)?;
                 mask.iter_mut().for_each(|mask| *mask = !*mask);
@@ -698,6 +704,25 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
         b'[' | b'{' => Stored::scan_trusted(json, offsets).ok(),
         _ => Some(Stored::of_scalar(json)),
     }
+}
+
+/// Texts of which one is looked for in any case, each by itself: so many at most.
+const TEXTS_IN_ANY_CASE_MAX: usize = 8;
+
+/// The comparisons of which one is true where a value is in a set of few texts, whose case makes no difference: each is told of a column by the bytes of its texts.
+fn any_of(left: &Expr, set: &Set) -> Option<Expr> {
+    let values = set.values();
+    let are_texts = values.iter().all(|value| matches!(value, Value::Text(_)));
+    if !set.ci() || !are_texts || !(1..=TEXTS_IN_ANY_CASE_MAX).contains(&values.len()) {
+        return None;
+    }
+    let is_equal = |value: &Value<'static>| Expr::Compare {
+        op: Comparison::Equal,
+        left: Box::new(left.clone()),
+        right: Box::new(Expr::Constant(value.clone())),
+        ci: true,
+    };
+    Some(Expr::Or(values.iter().map(is_equal).collect()))
 }
 
 /// Whether an expression's value is true, false or undefined, and nothing else.

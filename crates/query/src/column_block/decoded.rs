@@ -7,8 +7,8 @@ use super::path_column::{PathColumn, known_coded};
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
 use std::borrow::Borrow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -82,9 +82,10 @@ pub struct DecodedColumns {
     answers: Columns<OfShapes, bool>,
     /// What stands at paths of elements, by the way to their arrays and their own.
     in_elements: Columns<(Way, Path), PathColumn>,
-    /// What stands in the JSON of texts, by their path and the path in it; and the same of some rows.
+    /// What stands in the JSON of texts, by their path and the path in it.
     in_json: Columns<(Path, Path), PathColumn>,
-    partly_in_json: Columns<(Path, Path), PathColumn>,
+    /// The paths of texts of which some were read as JSON.
+    json_asked_for: Mutex<HashSet<Path>>,
     times: Piece<OwnTimes>,
     compact_times: Piece<CompactTimes>,
     /// All of them, once they were asked for more than once.
@@ -407,7 +408,7 @@ impl DecodedColumns {
             answers: Columns::default(),
             in_elements: Columns::default(),
             in_json: Columns::default(),
-            partly_in_json: Columns::default(),
+            json_asked_for: Mutex::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
             documents: Piece::default(),
@@ -627,20 +628,16 @@ impl DecodedColumns {
         keep(&self.in_json, (texts.clone(), below.clone()), column, Turns::new(turn, Use::Values))
     }
 
-    /// The same of some rows.
-    pub(super) fn partly_in_json(&self, texts: &Path, below: &Path, turn: u64) -> Option<Arc<PathColumn>> {
-        known(&self.partly_in_json, &(texts.clone(), below.clone()), turn)
-    }
-
-    /// Keeps that, unless something of it is kept: another query may keep other rows by now.
-    pub(super) fn keep_partly_in_json(&self, texts: &Path, below: &Path, column: Arc<PathColumn>, turn: u64) {
-        keep(&self.partly_in_json, (texts.clone(), below.clone()), column, Turns::new(turn, Use::Values));
+    /// Takes note that some of the texts at a path are read as JSON: whether they were before.
+    pub(super) fn json_is_asked_for(&self, texts: &Path) -> bool {
+        !lock(&self.json_asked_for).insert(texts.clone())
     }
 
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
         let mut bytes =
             self.own_bytes + lock(&self.searched).keys().map(|path| path_bytes(path)).sum::<usize>();
+        bytes += lock(&self.json_asked_for).iter().map(|path| path_bytes(path)).sum::<usize>();
         self.each_piece(&mut |_, piece| bytes += piece);
         bytes
     }
@@ -714,10 +711,8 @@ impl DecodedColumns {
         for ((way, path), Kept { column, turns }) in &*lock(&self.in_elements) {
             act(*turns, column.held_bytes() + way_bytes(way) + path_bytes(path));
         }
-        for columns in [&self.in_json, &self.partly_in_json] {
-            for ((texts, below), Kept { column, turns }) in &*lock(columns) {
-                act(*turns, column.held_bytes() + path_bytes(texts) + path_bytes(below));
-            }
+        for ((texts, below), Kept { column, turns }) in &*lock(&self.in_json) {
+            act(*turns, column.held_bytes() + path_bytes(texts) + path_bytes(below));
         }
         if let Some(times) = self.times.value.get() {
             act(self.times.turns(), times.held_bytes());
@@ -770,7 +765,7 @@ impl DecodedColumns {
             answers: some_of(&self.answers, is_kept),
             in_elements: some_of(&self.in_elements, is_kept),
             in_json: some_of(&self.in_json, is_kept),
-            partly_in_json: some_of(&self.partly_in_json, is_kept),
+            json_asked_for: Mutex::new(lock(&self.json_asked_for).clone()),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),

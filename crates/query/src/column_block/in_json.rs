@@ -13,14 +13,18 @@ use std::sync::Arc;
 /// What is made of the texts of a block may take so many bytes together: more than its documents do.
 const BYTES_MAX: usize = 32 << 20;
 
+/// One text in so many, or fewer, are read alone.
+const READ_SHARE: usize = 16;
+
 impl ColumnBlock {
     /// Whether what stands at a path in the JSON of texts was read before.
     pub(crate) fn has_in_json(&self, path: &Path, below: &Path) -> bool {
-        self.decoded.in_json(path, below, self.turn).is_some()
+        let known = self.decoded.in_json(path, below, self.turn);
+        known.is_some_and(|column| !matches!(*column, PathColumn::Unknown))
     }
 
-    /// What stands at some paths in the JSON that the texts at a path spell. Where some rows are looked at, in ascending order, others may seem to have nothing: texts
-    /// are read for these rows alone, and all are once others are asked for. None where columns cannot tell it, or it takes much memory.
+    /// What stands at some paths in the JSON that the texts at a path spell. Where some rows are looked at, in ascending order, others may seem to have nothing: few texts
+    /// are read for these rows alone, and more of them the first time. None where columns cannot tell it, or it takes much memory.
     pub(crate) fn in_json(
         &self,
         path: &Path,
@@ -28,22 +32,23 @@ impl ColumnBlock {
         rows: Option<&[u32]>,
     ) -> Result<Option<Vec<Arc<PathColumn>>>, ColumnError> {
         let known = |below: &Path| self.decoded.in_json(path, below, self.turn);
-        if let Some(all) = below.iter().map(known).collect() {
-            return Ok(Some(all));
-        }
-        if let Some(rows) = rows {
-            let partly = below.iter().map(|below| self.decoded.partly_in_json(path, below, self.turn));
-            let partly: Vec<Option<Arc<PathColumn>>> = partly.collect();
-            let is_told = |column: &&Arc<PathColumn>| column.tells(rows);
-            if let Some(all) = partly.iter().map(|column| column.as_ref().filter(is_told).cloned()).collect()
-            {
-                return Ok(Some(all));
+        let known: Option<Vec<Arc<PathColumn>>> = below.iter().map(known).collect();
+        let is_untold = |column: &Arc<PathColumn>| matches!(**column, PathColumn::Unknown);
+        match (known, rows) {
+            (Some(all), _) if !all.iter().any(is_untold) => Ok(Some(all)),
+            (Some(_), None) => Ok(None),
+            // They are too large to be kept.
+            (Some(_), Some(rows)) => self.some_in_json(path, below, rows),
+            (None, Some(rows)) if self.are_read_alone(path, rows.len()) => {
+                self.some_in_json(path, below, rows)
             }
-            if partly.iter().all(Option::is_none) {
-                return self.some_in_json(path, below, rows);
-            }
+            (None, _) => self.all_in_json(path, below),
         }
-        self.all_in_json(path, below)
+    }
+
+    /// Whether so many texts of a path had better be read without the others: few always, and some the first time.
+    fn are_read_alone(&self, path: &Path, rows: usize) -> bool {
+        rows * READ_SHARE <= self.len() || !self.decoded.json_is_asked_for(path)
     }
 
     fn some_in_json(
@@ -58,12 +63,8 @@ impl ColumnBlock {
         }
         let texts = rows.iter().map(|row| column.json(*row as usize));
         let Some(made) = read_all(texts, rows.len(), below) else { return Ok(None) };
-        let columns = below.iter().zip(made).map(|(below, texts)| {
-            let column = Arc::new(PathColumn::of_rows(texts, rows, self.len()));
-            self.decoded.keep_partly_in_json(path, below, column.clone(), self.turn);
-            column
-        });
-        Ok(Some(columns.collect()))
+        let column = |texts| Arc::new(PathColumn::of_rows(texts, rows, self.len()));
+        Ok(Some(made.into_iter().map(column).collect()))
     }
 
     fn all_in_json(&self, path: &Path, below: &[Path]) -> Result<Option<Vec<Arc<PathColumn>>>, ColumnError> {
@@ -80,7 +81,11 @@ impl ColumnBlock {
         };
         let entries = coded.dictionary.len();
         let texts = (0..entries as u32).map(|entry| coded.dictionary.get(entry));
-        let Some(made) = read_all(texts, entries, below) else { return Ok(None) };
+        let Some(made) = read_all(texts, entries, below) else {
+            // Nor are they read again.
+            below.iter().for_each(|below| _ = keep(below, PathColumn::Unknown));
+            return Ok(None);
+        };
         let columns = below.iter().zip(made).map(|(below, texts)| {
             // Rows share what they share texts for.
             let made = match coded.codes() {
@@ -130,7 +135,7 @@ mod tests {
     use tamias_shred::{Event, encode};
 
     #[test]
-    fn texts_are_read_for_few_rows_first_and_for_all_once_others_are_asked_for() {
+    fn few_texts_are_read_alone_and_some_of_them_the_first_time() {
         let documents: Vec<String> =
             (0..100).map(|n| format!(r#"{{"t":"{{\"a\":{n},\"b\":[{n}]}}"}}"#)).collect();
         let documents = documents.iter().map(String::as_bytes);
@@ -144,10 +149,13 @@ mod tests {
         let few = read(Some(&[3, 5]));
         assert_eq!((few[0].json(3), few[1].json(5), few[0].json(4)), (&b"3"[..], &b"[5]"[..], &b""[..]));
         assert!(!block.has_in_json(&text, &below[0]));
-        assert!(Arc::ptr_eq(&few[0], &read(Some(&[5]))[0]));
-        let all = read(Some(&[4]));
+        let some: Vec<u32> = (0..30).collect();
+        assert_eq!(read(Some(&some))[1].json(29), b"[29]");
+        assert_eq!(read(Some(&[4]))[0].json(4), b"4");
+        assert!(!block.has_in_json(&text, &below[0]));
+        let all = read(Some(&some));
         assert!(block.has_in_json(&text, &below[1]) && matches!(*all[0], PathColumn::Numbers(_)));
-        assert!(Arc::ptr_eq(&all[1], &read(None)[1]));
+        assert!(Arc::ptr_eq(&all[1], &read(None)[1]) && Arc::ptr_eq(&all[1], &read(Some(&[4]))[1]));
         assert!(block.decoded.used_since(2).held_bytes() < block.decoded.held_bytes());
     }
 }

@@ -1,21 +1,17 @@
 //! What was decoded of a block in columns, kept for queries to come.
 
 use super::array_column::ArrayColumn;
-use super::coded::held_by_numbers;
-use super::compact::{Compact, CompactNumbers, CompactTimes};
-use super::path_column::{PathColumn, known_coded};
+use super::compact::CompactTimes;
+use super::kept::{Columns, Kept, Path, Turns, Use, keep, known, lock, path_bytes, some_of};
+use super::path_column::PathColumn;
+use super::paths::{Lengths, Paths};
 use crate::chunk::OwnTimes;
 use crate::dictionary::Dictionary;
-use std::borrow::Borrow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use tamias_shred::{AtArrays, AtObjects, Group, Numbers, Texts};
-
-/// Keys, as documents spell them.
-pub(crate) type Path = Box<[Box<str>]>;
 
 /// The path of arrays in events, then that of arrays in their elements, and so on.
 pub(super) type Way = Box<[Path]>;
@@ -86,6 +82,10 @@ pub struct DecodedColumns {
     in_json: Columns<(Path, Path), PathColumn>,
     /// The paths of texts of which some were read as JSON.
     json_asked_for: Mutex<HashSet<Path>>,
+    /// What expressions make of texts, by how they and their paths are spelled, as if that were a key.
+    made: Paths,
+    /// The expressions that many rows were asked for.
+    made_asked_for: Mutex<HashMap<Path, MadeAsked>>,
     times: Piece<OwnTimes>,
     compact_times: Piece<CompactTimes>,
     /// All of them, once they were asked for more than once.
@@ -98,6 +98,18 @@ pub struct DecodedColumns {
     /// What it takes in memory without any piece, in bytes.
     own_bytes: usize,
 }
+
+/// An expression that many rows were asked for.
+#[derive(Clone, Copy)]
+struct MadeAsked {
+    /// In whose turn that was last.
+    last: u64,
+    /// So many queries more do without: what was kept had no room.
+    without_room: u8,
+}
+
+/// HEURISTIC: so many queries make a column for themselves once there was no room for what was kept, which displaced something else.
+pub(super) const TURNS_WITHOUT_ROOM: u8 = 15;
 
 /// What became of texts that were searched without being kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,96 +125,6 @@ struct Searched {
 ///
 /// HEURISTIC: to read and keep them takes as long as three or four searches of rare texts.
 const SEARCHES_MAX: usize = 4;
-
-/// Columns by their paths.
-type Columns<P, C> = Mutex<HashMap<P, Kept<C>>>;
-
-/// Columns by their paths, as they are evaluated, and in few bytes. A column may be there in both ways.
-#[derive(Default)]
-struct Paths {
-    wide: Columns<Path, PathColumn>,
-    compact: Columns<Path, Compact>,
-    /// How many characters texts have, where these are not there themselves.
-    lengths: Columns<Path, Lengths>,
-}
-
-/// How many characters texts have, as they are reckoned with or in few bytes.
-enum Lengths {
-    Wide(Arc<Numbers>),
-    Compact(CompactNumbers),
-}
-
-impl Lengths {
-    fn held_bytes(&self) -> usize {
-        match self {
-            Lengths::Wide(numbers) => held_by_numbers(numbers),
-            Lengths::Compact(numbers) => numbers.held_bytes(),
-        }
-    }
-
-    fn widened(&self) -> Arc<Numbers> {
-        match self {
-            Lengths::Wide(numbers) => numbers.clone(),
-            Lengths::Compact(numbers) => Arc::new(numbers.widened()),
-        }
-    }
-}
-
-/// The column of a path.
-struct Kept<C> {
-    column: Arc<C>,
-    turns: Turns,
-}
-
-/// When a piece was made, and when it was used last.
-#[derive(Clone, Copy)]
-struct Turns {
-    made: u64,
-    used: u64,
-    /// When it was used last for more than keys, which are told apart and no more.
-    read: u64,
-}
-
-/// What a column is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    Values,
-    /// Values are told apart, and few of them are spelled.
-    Keys,
-}
-
-impl Turns {
-    /// Of what is made in a turn.
-    fn new(turn: u64, usage: Use) -> Turns {
-        let mut turns = Turns { made: turn, used: 0, read: 0 };
-        turns.use_for(usage, turn);
-        turns
-    }
-
-    /// Takes note of a turn in which it is used.
-    fn use_in(&mut self, turn: u64) {
-        self.use_for(Use::Values, turn);
-    }
-
-    /// The same of what it is used for.
-    fn use_for(&mut self, usage: Use, turn: u64) {
-        self.used = self.used.max(turn);
-        if usage == Use::Values {
-            self.read = self.read.max(turn);
-        }
-    }
-
-    /// Takes note of when something that is the same was used.
-    fn join(&mut self, other: Turns) {
-        self.used = self.used.max(other.used);
-        self.read = self.read.max(other.read);
-    }
-
-    /// Whether it was used for keys only in the turn in which it was used last.
-    fn are_of_keys(&self) -> bool {
-        self.read < self.used
-    }
-}
 
 /// A piece that is made at most once.
 struct Piece<T> {
@@ -252,141 +174,13 @@ impl<T> Piece<T> {
     }
 }
 
-impl Paths {
-    fn get(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        self.get_for(Use::Values, path, turn)
-    }
-
-    /// The same for some use: keys may have their texts elsewhere.
-    fn get_for(&self, usage: Use, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
-        let wide = lock(&self.wide).get_mut(path).map(|kept| {
-            kept.turns.use_for(usage, turn);
-            kept.column.clone()
-        });
-        wide.or_else(|| {
-            let widened = {
-                let mut compact = lock(&self.compact);
-                let kept = compact.get_mut(path)?;
-                let column = kept.column.clone();
-                if usage == Use::Keys || !column.are_keys() {
-                    kept.turns.use_for(usage, turn);
-                }
-                drop(compact);
-                match usage {
-                    Use::Values => column.widened()?,
-                    Use::Keys => column.widened_keys()?,
-                }
-            };
-            Some(self.keep_for(usage, path, Arc::new(widened), turn))
-        })
-    }
-
-    /// Where another thread was first, its column counts.
-    fn keep(&self, path: &[Box<str>], column: Arc<PathColumn>, turn: u64) -> Arc<PathColumn> {
-        self.keep_for(Use::Values, path, column, turn)
-    }
-
-    fn keep_for(&self, usage: Use, path: &[Box<str>], column: Arc<PathColumn>, turn: u64) -> Arc<PathColumn> {
-        keep(&self.wide, path.into(), column, Turns::new(turn, usage))
-    }
-
-    fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
-        for (path, Kept { column, turns }) in &*lock(&self.wide) {
-            act(*turns, column.held_bytes() + path_bytes(path));
-        }
-        for (path, Kept { column, turns }) in &*lock(&self.compact) {
-            act(*turns, column.held_bytes() + path_bytes(path));
-        }
-        for (path, Kept { column, turns }) in &*lock(&self.lengths) {
-            act(*turns, column.held_bytes() + path_bytes(path));
-        }
-    }
-
-    /// How many characters the texts of a path have, if that was counted.
-    fn lengths(&self, path: &[Box<str>], turn: u64) -> Option<Arc<Numbers>> {
-        let of_wide = |kept: &mut Kept<PathColumn>| {
-            let lengths = kept.column.known_lengths()?.clone();
-            kept.turns.use_in(turn);
-            Some(lengths)
-        };
-        let counted = lock(&self.wide).get_mut(path).and_then(of_wide);
-        counted.or_else(|| Some(known(&self.lengths, path, turn)?.widened()))
-    }
-
-    fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> Paths {
-        Paths {
-            wide: some_of(&self.wide, is_kept),
-            compact: some_of(&self.compact, is_kept),
-            lengths: some_of(&self.lengths, is_kept),
-        }
-    }
-
-    /// Each column in one way: in few bytes where that is possible. Of texts by template whose lengths alone were asked for the lengths are kept.
-    fn compacted(&self) -> Paths {
-        let all = self.kept_if(&|_| true);
-        let (mut compact, mut lengths) = (lock(&all.compact), lock(&all.lengths));
-        for kept in lengths.values_mut() {
-            if let Lengths::Wide(wide) = &*kept.column
-                && let Some(of_lengths) = CompactNumbers::of(wide)
-            {
-                kept.column = Arc::new(Lengths::Compact(of_lengths));
-            }
-        }
-        lock(&all.wide).retain(|path, Kept { column, turns }| {
-            let counted = column.known_lengths().and_then(|counted| CompactNumbers::of(counted));
-            let are_counted = counted.is_some();
-            if let Some(counted) = counted {
-                let kept = || Kept { column: Arc::new(Lengths::Compact(counted)), turns: *turns };
-                lengths.entry(path.clone()).or_insert_with(kept).turns.join(*turns);
-            }
-            // What spells its texts by a table keeps that from being freed once it is given up.
-            let is_in_table = known_coded(column).is_some_and(|coded| coded.dictionary.is_in_table());
-            if known_coded(column).is_some_and(|coded| coded.dictionary.is_left_in_table()) {
-                compact.remove(path);
-                return false;
-            }
-            // Keys without texts are of no use where texts were asked for since.
-            let is_of_use = |known: &Compact| match turns.are_of_keys() {
-                true => !known.is_left_in_table(),
-                false => !known.are_keys(),
-            };
-            if let Some(known) = compact.get_mut(path).filter(|known| is_of_use(&known.column)) {
-                known.turns.join(*turns);
-                if turns.are_of_keys()
-                    && !known.column.are_keys_of(column)
-                    && let Some(keys) = Compact::of_keys(column)
-                {
-                    known.column = Arc::new(keys);
-                }
-                return false;
-            }
-            let keys = if turns.are_of_keys() { Compact::of_keys(column) } else { None };
-            match keys.or_else(|| Compact::of(column)) {
-                Some(of_column) => {
-                    compact.insert(path.clone(), Kept { column: Arc::new(of_column), turns: *turns });
-                    false
-                }
-                None => {
-                    compact.remove(path);
-                    !is_in_table && (!are_counted || !matches!(**column, PathColumn::Pieces(_)))
-                }
-            }
-        });
-        drop((compact, lengths));
-        all
-    }
-}
+/// So many expressions are noted: a program may ask for others without end.
+const MADE_MAX: usize = 64;
 
 impl OwnDocuments {
     fn held_bytes(&self) -> usize {
         self.bytes.capacity() + 4 * self.ends.capacity()
     }
-}
-
-/// What a path takes beside what its column holds: its place in a map with the column, and its keys, each with how long it is.
-pub(super) fn path_bytes(path: &[Box<str>]) -> usize {
-    const PLACE_BYTES: usize = 256;
-    PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
 }
 
 impl DecodedColumns {
@@ -409,6 +203,8 @@ impl DecodedColumns {
             in_elements: Columns::default(),
             in_json: Columns::default(),
             json_asked_for: Mutex::default(),
+            made: Paths::default(),
+            made_asked_for: Mutex::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
             documents: Piece::default(),
@@ -633,11 +429,51 @@ impl DecodedColumns {
         !lock(&self.json_asked_for).insert(texts.clone())
     }
 
+    /// What an expression makes of texts, for some use, by how it is spelled.
+    pub(super) fn made(&self, usage: Use, of: &Path, turn: u64) -> Option<Arc<PathColumn>> {
+        self.made.get_for(usage, of, turn)
+    }
+
+    /// Takes note that many rows are asked for what an expression makes, and it is not there: whether they were in a turn before, so that it had better be kept. What was
+    /// asked for longest ago is forgotten first.
+    pub(super) fn made_is_wanted(&self, of: &Path, turn: u64) -> bool {
+        let mut asked_for = lock(&self.made_asked_for);
+        if let Some(MadeAsked { last, without_room }) = asked_for.get_mut(of) {
+            let is_again = std::mem::replace(last, turn) < turn;
+            let has_room = *without_room == 0;
+            *without_room = without_room.saturating_sub(u8::from(is_again));
+            return is_again && has_room;
+        }
+        if asked_for.len() >= MADE_MAX
+            && let Some(oldest) =
+                asked_for.iter().min_by_key(|(_, asked)| asked.last).map(|(of, _)| of.clone())
+        {
+            asked_for.remove(&oldest);
+        }
+        asked_for.insert(of.clone(), MadeAsked { last: turn, without_room: 0 });
+        false
+    }
+
+    /// Keeps what an expression makes. Where another thread was first, its column counts.
+    pub(super) fn keep_made(
+        &self,
+        usage: Use,
+        of: &Path,
+        column: Arc<PathColumn>,
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        if let Some(asked) = lock(&self.made_asked_for).get_mut(of) {
+            asked.without_room = TURNS_WITHOUT_ROOM;
+        }
+        self.made.keep_for(usage, of, column, turn)
+    }
+
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
         let mut bytes =
             self.own_bytes + lock(&self.searched).keys().map(|path| path_bytes(path)).sum::<usize>();
         bytes += lock(&self.json_asked_for).iter().map(|path| path_bytes(path)).sum::<usize>();
+        bytes += lock(&self.made_asked_for).keys().map(|of| path_bytes(of)).sum::<usize>();
         self.each_piece(&mut |_, piece| bytes += piece);
         bytes
     }
@@ -676,9 +512,9 @@ impl DecodedColumns {
     }
 
     /// The columns of events' paths, by what they have of these.
-    fn by_path(&self) -> [&Paths; 6] {
-        let DecodedColumns { paths, partly, in_any_order, presence, object_keys, messages, .. } = self;
-        [paths, partly, in_any_order, presence, object_keys, messages]
+    fn by_path(&self) -> [&Paths; 7] {
+        let DecodedColumns { paths, partly, in_any_order, presence, object_keys, messages, made, .. } = self;
+        [paths, partly, in_any_order, presence, object_keys, messages, made]
     }
 
     fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
@@ -737,7 +573,7 @@ impl DecodedColumns {
     /// The same with other frames and columns of paths, and of the other pieces those that are to be kept.
     fn with(
         &self,
-        [paths, partly, in_any_order, presence, object_keys, messages]: [Paths; 6],
+        [paths, partly, in_any_order, presence, object_keys, messages, made]: [Paths; 7],
         frames: Vec<Piece<Vec<u8>>>,
         is_kept: &dyn Fn(Turns) -> bool,
     ) -> DecodedColumns {
@@ -766,6 +602,8 @@ impl DecodedColumns {
             in_elements: some_of(&self.in_elements, is_kept),
             in_json: some_of(&self.in_json, is_kept),
             json_asked_for: Mutex::new(lock(&self.json_asked_for).clone()),
+            made,
+            made_asked_for: Mutex::new(lock(&self.made_asked_for).clone()),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),
             documents: self.documents.kept_if(is_kept),
@@ -782,41 +620,6 @@ fn bytes_of(objects: &AtObjects) -> usize {
         AtObjects::Objects(keys) => keys.iter().map(|key| size_of::<Box<str>>() + key.len()).sum(),
         AtObjects::Nothing | AtObjects::Unknown => 0,
     }
-}
-
-/// A column that is kept.
-fn known<P, C, Q>(columns: &Columns<P, C>, path: &Q, turn: u64) -> Option<Arc<C>>
-where
-    P: Borrow<Q> + Eq + Hash,
-    Q: Eq + Hash + ?Sized,
-{
-    lock(columns).get_mut(path).map(|kept| {
-        kept.turns.use_in(turn);
-        kept.column.clone()
-    })
-}
-
-/// Keeps a column. Where another thread was first, its column counts.
-fn keep<P: Eq + Hash, C>(columns: &Columns<P, C>, path: P, column: Arc<C>, turns: Turns) -> Arc<C> {
-    let kept = || Kept { column, turns };
-    lock(columns).entry(path).or_insert_with(kept).column.clone()
-}
-
-/// The columns that are to be kept.
-fn some_of<P: Clone + Eq + Hash, C>(
-    columns: &Columns<P, C>,
-    is_kept: &dyn Fn(Turns) -> bool,
-) -> Columns<P, C> {
-    let columns = lock(columns);
-    let kept = columns.iter().filter(|(_, kept)| is_kept(kept.turns));
-    let each = kept
-        .map(|(path, Kept { column, turns })| (path.clone(), Kept { column: column.clone(), turns: *turns }));
-    Mutex::new(each.collect())
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is locked is never half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for DecodedColumns {

@@ -1,7 +1,7 @@
 //! What stands in the JSON that texts spell, which is read once for all that is asked of it, and kept.
 
 use super::coded::Coded;
-use super::decoded::Path;
+use super::kept::Path;
 use super::path_column::PathColumn;
 use super::{ColumnBlock, ColumnError};
 use crate::chunk::value_of;

@@ -1,6 +1,6 @@
 //! The columns that were made of a block of text, kept for queries to come.
 
-use super::decoded::{Path, lock, path_bytes};
+use super::kept::{Path, lock, path_bytes};
 use super::path_column::PathColumn;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -67,7 +67,7 @@ fn depth_of(expr: &Expr) -> usize {
 }
 
 fn can_stand_for_its_name(value: &Expr, uses: Uses) -> bool {
-    if !is_alike_anywhere(value) {
+    if !value.is_alike_anywhere() {
         return false;
     }
     let is_read = match value {
@@ -78,15 +78,6 @@ fn can_stand_for_its_name(value: &Expr, uses: Uses) -> bool {
     };
     let added = uses.times.saturating_sub(1) * value.count();
     if is_read { added <= READ_ADDED_MAX } else { added <= ADDED_MAX && !uses.is_repeated }
-}
-
-/// Whether it is the same value wherever it is computed: locals of its own would get other numbers.
-fn is_alike_anywhere(value: &Expr) -> bool {
-    match value {
-        Expr::Let(..) | Expr::Quantified { .. } => false,
-        Expr::Call { function, .. } if !function.is_pure => false,
-        other => other.children().into_iter().all(is_alike_anywhere),
-    }
 }
 
 /// Puts the value in place of the local. The locals behind that one come one earlier.

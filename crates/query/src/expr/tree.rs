@@ -223,6 +223,15 @@ impl Expr {
         matches!(self, Expr::Local(_)) || self.children().into_iter().any(Expr::reads_local)
     }
 
+    /// Whether it is the same value wherever and whenever it is computed: locals of its own would get other numbers.
+    pub(crate) fn is_alike_anywhere(&self) -> bool {
+        match self {
+            Expr::Let(..) | Expr::Quantified { .. } => false,
+            Expr::Call { function, .. } if !function.is_pure => false,
+            other => other.children().into_iter().all(Expr::is_alike_anywhere),
+        }
+    }
+
     /// The terms of a condition that had better be asked of events before their collections are unnested, and the others: those that read no local, not even one
     /// of their own, and take little time.
     pub(crate) fn split_for_events(&self) -> (Option<Expr>, Option<Expr>) {

@@ -1,7 +1,7 @@
 //! The keys that outlive a query, for what it tells apart.
 
 use crate::control::Control;
-use crate::expr::Expr;
+use crate::expr::{Expr, Printed};
 use crate::key_numbers::{KeptKeys, KeyNumbers};
 use crate::plan::{Aggregate, Grouping, Key};
 use std::collections::HashMap;
@@ -60,16 +60,20 @@ impl Asking<'_> {
     }
 }
 
-/// The path that an expression is, which tells it from most others: what is taken for the same has keys in common that it does not need.
+/// The path that an expression is, or what it makes of paths, which tells it from most others: what is taken for the same has keys in common that it does not need.
 fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<String> {
     match expr {
         Expr::Slot(slot) => Some(names.get(*slot)?.to_string()),
         Expr::BuiltIn(built_in) => Some(format!("{built_in:?}")),
         Expr::Path(readings) => path_of(readings.first()?, names),
         Expr::Member(of, name) => Some(format!("{}.{name}", path_of(of, names)?)),
-        // Texts that have that case already are the same keys. Of others new texts are made for each query, which are never kept.
+        // Texts that have that case already are the same keys.
         Expr::Call { function, arguments, .. } if matches!(function.name, "ToLower" | "ToUpper") => {
             path_of(arguments.first()?, names)
+        }
+        Expr::Call { .. } | Expr::ReplaceMatch { .. } | Expr::Concat(_) | Expr::If(_) | Expr::Coalesce(_) => {
+            let slots: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            Some(Printed { expr, slots: &slots, locals: &[] }.to_string())
         }
         _ => None,
     }

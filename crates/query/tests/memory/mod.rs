@@ -24,6 +24,7 @@ pub(crate) struct MemoryBlock {
     arrivals: Vec<[u8; 8]>,
     statistics: Vec<u8>,
     columns: Option<Arc<ColumnBlock>>,
+    frames: Frames,
     /// What queries keep of its documents.
     places: Option<Arc<Places>>,
     /// Whether columns and statistics have events that were deleted.
@@ -31,7 +32,8 @@ pub(crate) struct MemoryBlock {
 }
 
 /// The frames of a group in memory.
-struct Frames(Vec<Vec<u8>>);
+#[derive(Clone, Default)]
+struct Frames(Arc<Vec<Vec<u8>>>);
 
 impl ReadFrame for Frames {
     fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
@@ -84,8 +86,18 @@ impl MemoryBlock {
             }
         });
         let Ok(encoded) = encoded else { return self.clone() };
-        let columns = ColumnBlock::open(&encoded.directory, Box::new(Frames(encoded.frames))).unwrap();
-        MemoryBlock { columns: Some(Arc::new(columns)), statistics, ..self.clone() }
+        let frames = Frames(Arc::new(encoded.frames));
+        let columns = ColumnBlock::open(&encoded.directory, Box::new(frames.clone())).unwrap();
+        MemoryBlock { columns: Some(Arc::new(columns)), frames, statistics, ..self.clone() }
+    }
+
+    /// The same block in columns for a query of this number, with what was decoded for those before.
+    fn in_turn(&self, turn: u64) -> MemoryBlock {
+        let sharing = |columns: &Arc<ColumnBlock>| {
+            let frames = Box::new(self.frames.clone());
+            Arc::new(ColumnBlock::sharing(columns.decoded().clone(), frames).in_turn(turn))
+        };
+        MemoryBlock { columns: self.columns.as_ref().map(sharing), ..self.clone() }
     }
 
     /// The block of text of which queries keep what they find.
@@ -202,6 +214,12 @@ impl Memory {
         let group =
             |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
         Memory { groups: self.groups.iter().map(group).collect() }
+    }
+
+    /// The same events in columns for a query of this number, with what was decoded for those before.
+    pub(crate) fn in_turn(&self, turn: u64) -> Memory {
+        let block = |block: &Arc<MemoryBlock>| Arc::new(block.in_turn(turn));
+        Memory { groups: self.groups.iter().map(|group| group.iter().map(block).collect()).collect() }
     }
 
     /// The same events as text, of which queries keep what they find for those to come.

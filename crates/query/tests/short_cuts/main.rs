@@ -12,6 +12,7 @@ mod few_rows;
 mod first_groups;
 mod groups;
 mod in_json;
+mod made_again;
 mod members;
 #[path = "../memory/mod.rs"]
 mod memory;

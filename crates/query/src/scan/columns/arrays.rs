@@ -132,7 +132,7 @@ impl Evaluator<'_> {
         match stand_in {
             StandIn::OfArray(of) => (of.level == 0).then_some(stand_in),
             StandIn::InJson(_) | StandIn::Messages(_) => Some(stand_in),
-            StandIn::Lengths(_) => None,
+            StandIn::Lengths(_) | StandIn::Made(_) => None,
         }
     }
 
@@ -170,7 +170,7 @@ impl Evaluator<'_> {
             Some(StandIn::OfArray(of)) => self.column_asked(block, &of.asked, None),
             Some(StandIn::InJson(of)) => self.column_in_json(block, &of, rows),
             Some(StandIn::Messages(messages)) => self.messages(messages, rows),
-            Some(StandIn::Lengths(_)) | None => Ok(None),
+            Some(StandIn::Lengths(_) | StandIn::Made(_)) | None => Ok(None),
         }
     }
 
@@ -310,7 +310,11 @@ impl Evaluator<'_> {
     fn asked_of(&self, level: usize) -> Vec<(usize, Asked)> {
         let asked = |(number, stand_in): (usize, &StandIn)| match stand_in {
             StandIn::OfArray(of) if of.level == level => Some((number, of.asked.clone())),
-            StandIn::OfArray(_) | StandIn::Lengths(_) | StandIn::InJson(_) | StandIn::Messages(_) => None,
+            StandIn::OfArray(_)
+            | StandIn::Lengths(_)
+            | StandIn::InJson(_)
+            | StandIn::Made(_)
+            | StandIn::Messages(_) => None,
         };
         self.stand_ins.iter().enumerate().filter_map(asked).collect()
     }
@@ -324,6 +328,7 @@ impl Evaluator<'_> {
                 StandIn::Lengths(path) | StandIn::InJson(InJson { texts: path, .. }) => {
                     names.push(path.join("."))
                 }
+                StandIn::Made(paths) => names.extend(paths.iter().map(|path| path.join("."))),
                 // What it is made of has names of its own.
                 StandIn::Messages(_) => {}
             }

@@ -307,20 +307,10 @@ pub(super) fn reads_document(expr: &Expr) -> bool {
 /// Whether an expression makes texts of texts, or looks for a place in them, which takes longer than to look for a text in many.
 pub(super) fn makes_texts(expr: &Expr) -> bool {
     /// Those functions of strings.
-    const NAMES: [&str; 10] = [
-        "Concat",
-        "FromJson",
-        "IndexOf",
-        "LastIndexOf",
-        "Replace",
-        "Substring",
-        "ToJson",
-        "ToLower",
-        "ToUpper",
-        "Trim",
-    ];
+    const NAMES: [&str; 8] =
+        ["FromJson", "IndexOf", "LastIndexOf", "Replace", "Substring", "ToJson", "ToLower", "ToUpper"];
     match expr {
-        Expr::ReplaceMatch { .. } => true,
+        Expr::ReplaceMatch { .. } | Expr::IndexOfMatch { .. } | Expr::Concat(_) => true,
         Expr::Call { function, .. } if NAMES.contains(&function.name) => true,
         other => other.children().into_iter().any(makes_texts),
     }

@@ -163,7 +163,7 @@ impl<'b> Evaluator<'b> {
     }
 
     /// One of the same block without columns.
-    fn emptied(&self) -> Evaluator<'b> {
+    pub(super) fn emptied(&self) -> Evaluator<'b> {
         Evaluator::new(self.block, self.paths, self.times, self.control)
     }
 

@@ -25,7 +25,7 @@ const EVALUATED_SHARE: usize = 32;
 const PROBE: usize = 1024;
 
 /// Whether an expression replaces what a pattern matches.
-fn matches_patterns(expr: &Expr) -> bool {
+pub(super) fn matches_patterns(expr: &Expr) -> bool {
     matches!(expr, Expr::ReplaceMatch { pattern, .. } if pattern.text().is_none())
         || expr.children().into_iter().any(matches_patterns)
 }

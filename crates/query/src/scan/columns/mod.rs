@@ -22,6 +22,7 @@ mod in_pieces;
 mod join;
 mod literal;
 mod made;
+mod made_again;
 mod mapped;
 mod members;
 mod messages;
@@ -309,6 +310,13 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
                 _ => Some(rows_of(mask, 0)),
             },
         };
+        let made = evaluator
+            .with_made_operands(term, mask.as_ref().map_or(evaluator.rows(), |mask| count(Some(mask))));
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => return Ok(Err(error)),
+        };
+        let term = &*made;
         let measured = match rows.as_deref() {
             Some(rows) if !evaluator.are_many(rows.len()) => Ok(None),
             None | Some(_) => evaluator.measured(term),
@@ -382,7 +390,11 @@ fn load_outputs<'p>(
     evaluator: &mut Evaluator<'_>,
     rows: &mut Passing,
 ) -> Result<Option<Loaded<'p>>, ColumnError> {
-    let plan = measured_outputs(plan, evaluator, rows)?;
+    let made = evaluator.with_made_outputs(plan, rows)?;
+    let plan = match measured_outputs(&made, evaluator, rows)? {
+        Cow::Borrowed(_) => made,
+        Cow::Owned(measured) => Cow::Owned(measured),
+    };
     let outputs = plan.outputs.iter().enumerate();
     let mut first_values = Vec::new();
     let Passing::Some(rows) = rows else {

@@ -22,6 +22,8 @@ pub(super) enum StandIn {
     Lengths(Path),
     /// What stands in the JSON that texts spell.
     InJson(InJson),
+    /// What an expression makes of what stands at paths.
+    Made(Vec<Path>),
     /// Messages, of which one has to be rendered at least.
     Messages(Messages),
 }

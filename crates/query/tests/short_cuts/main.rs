@@ -23,4 +23,5 @@ mod replies;
 mod spellings;
 mod templated;
 mod texts;
+mod two_texts;
 mod unnested;

@@ -134,6 +134,7 @@ impl Evaluator<'_> {
             }
             ("DateTime", [of]) => self.read_instants(&*self.computed(of)?),
             ("TimeSpan", [of]) => Some(Reckoned::Numbers(self.computed(of)?.texts()?.durations()?.clone())),
+            ("IndexOf", _) => self.places_of_texts(expr),
             ("OffsetIn", _) => self.offsets(expr).map(Reckoned::Numbers),
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
             ("ToNumber", [of]) => match self.numbers(of) {

@@ -11,7 +11,6 @@ use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::places::Places;
 use crate::plan::{Aggregate, Events, Key, Output as PlanOutput, Plan};
-use crate::value::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -319,12 +318,6 @@ pub(super) fn makes_texts(expr: &Expr) -> bool {
 /// Whether an expression is `Has`, which is true or false.
 pub(super) fn is_has(expr: &Expr) -> bool {
     matches!(expr, Expr::Call { function, .. } if function.name == "Has")
-}
-
-/// Whether an expression is `HasText` of a constant, which is true or false.
-pub(super) fn is_has_text(expr: &Expr) -> bool {
-    let Expr::Call { function, arguments, .. } = expr else { return false };
-    function.name == "HasText" && matches!(arguments.as_slice(), [_, Expr::Constant(Value::Text(_))])
 }
 
 /// The slots of paths, by what is asked of them.

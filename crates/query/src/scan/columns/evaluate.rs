@@ -1,12 +1,12 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
-use super::compile::{is_has, is_has_text, needs_event, reads_document, slots_of};
+use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::of_array::StandIn;
 use super::of_block::BlockColumns;
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
-use crate::ast::Comparison;
+use crate::ast::{ArrayItem, Comparison};
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
 use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn, Use};
 use crate::control::Control;
@@ -430,6 +430,9 @@ impl<'b> Evaluator<'b> {
             {
                 return self.test(&any, within);
             }
+            Expr::In { left, right, negated: false, ci } if let Some(any) = any_element(left, right, *ci) => {
+                return self.test(&any, within);
+            }
             Expr::Not(of) if is_true_or_false(of) => {
                 let mut mask = self.test(of, within)?;
                 mask.iter_mut().for_each(|mask| *mask = !*mask);
@@ -709,6 +712,9 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
 /// Texts of which one is looked for in any case, each by itself: so many at most.
 const TEXTS_IN_ANY_CASE_MAX: usize = 8;
 
+/// Values of an array that are compared, each by itself: so many at most.
+const ELEMENTS_MAX: usize = 8;
+
 /// The comparisons of which one is true where a value is in a set of few texts, whose case makes no difference: each is told of a column by the bytes of its texts.
 fn any_of(left: &Expr, set: &Set) -> Option<Expr> {
     let values = set.values();
@@ -716,21 +722,31 @@ fn any_of(left: &Expr, set: &Set) -> Option<Expr> {
     if !set.ci() || !are_texts || !(1..=TEXTS_IN_ANY_CASE_MAX).contains(&values.len()) {
         return None;
     }
-    let is_equal = |value: &Value<'static>| Expr::Compare {
-        op: Comparison::Equal,
-        left: Box::new(left.clone()),
-        right: Box::new(Expr::Constant(value.clone())),
-        ci: true,
+    Some(Expr::Or(values.iter().map(|value| equals(left, Expr::Constant(value.clone()), true)).collect()))
+}
+
+/// The same where a path's value is in an array that is written out, of a few values.
+fn any_element(left: &Expr, right: &Expr, ci: bool) -> Option<Expr> {
+    let Expr::Array(items) = right else { return None };
+    if !matches!(left, Expr::Slot(_) | Expr::Path(_)) || !(1..=ELEMENTS_MAX).contains(&items.len()) {
+        return None;
+    }
+    let is_equal = |item: &ArrayItem<Expr>| match item {
+        ArrayItem::One(value) => Some(equals(left, value.clone(), ci)),
+        ArrayItem::Spread(_) => None,
     };
-    Some(Expr::Or(values.iter().map(is_equal).collect()))
+    Some(Expr::Or(items.iter().map(is_equal).collect::<Option<_>>()?))
+}
+
+fn equals(left: &Expr, right: Expr, ci: bool) -> Expr {
+    Expr::Compare { op: Comparison::Equal, left: Box::new(left.clone()), right: Box::new(right), ci }
 }
 
 /// Whether an expression's value is true, false or undefined, and nothing else.
 pub(super) fn is_true_or_false(expr: &Expr) -> bool {
     expr.is_comparison()
         || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
-        || is_has(expr)
-        || is_has_text(expr)
+        || matches!(expr, Expr::Call { function, .. } if function.gives == Some(Kind::Boolean))
 }
 
 /// The rows that have a number, and it passes.

@@ -107,6 +107,7 @@ impl<'b> Evaluator<'b> {
             .or_else(|| self.number_texts(expr))
             .or_else(|| self.joined_parts(expr))
             .or_else(|| self.by_combinations(expr))
+            .or_else(|| self.truths_of_two_texts(expr))
             .or_else(|| self.joined(expr))
             .or_else(|| self.all_put_together(expr))
             .or_else(|| self.replaced(expr))

@@ -1,13 +1,14 @@
 //! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
 use super::evaluate::{Evaluator, Mask, count};
+use super::reckoned::Reckoned;
 use super::texts::{compares, unquoted};
 use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
-use crate::dictionary::has_needed_escapes_only;
+use crate::dictionary::{characters, has_needed_escapes_only};
 use crate::error::ExecError;
 use crate::expr::{Expr, holds};
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 use foldhash::fast::RandomState;
 use memchr::memmem::{self, Finder};
 use std::borrow::Cow;
@@ -40,7 +41,7 @@ impl Asked {
                 let place = text.len().saturating_sub(part.len());
                 text.ends_with(part) && character_from(text, 0, place) == place
             }
-            Asked::Contains => stands_in(text, |text| place_of(part, text)),
+            Asked::Contains => place_in(text, |text| place_of(part, text)).is_some(),
         }
     }
 }
@@ -53,18 +54,18 @@ fn character_from(text: &[u8], mut at: usize, place: usize) -> usize {
     at.max(place)
 }
 
-/// Whether something stands in a string where a character begins; `find` tells where it stands first in some bytes. Takes time linear in the string.
-fn stands_in(text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> bool {
+/// Where something first stands in a string so that a character begins there; `find` tells where it stands first in some bytes. Takes time linear in the string.
+fn place_in(text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> Option<usize> {
     let (mut from, mut character) = (0, 0);
     while let Some(found) = text.get(from..).and_then(&find) {
         let place = from + found;
         character = character_from(text, character, place);
         if character == place {
-            return true;
+            return Some(place);
         }
         from = character;
     }
-    false
+    None
 }
 
 /// A text is looked for where its first byte is, at so many places at most: to prepare a search for it takes as long.
@@ -138,13 +139,28 @@ impl<'c> Parts<'c> {
 
     /// Whether it holds of a text and the one of this row; none where its bytes do not tell that.
     fn hold(&self, text: &[u8], row: usize) -> Option<bool> {
-        if let Some(finder) = self.finders.get(self.coded.code(row) as usize) {
-            let finder = finder.as_ref()?;
-            return Some(stands_in(text, |text| finder.find(text)));
+        if self.asked == Asked::Contains {
+            return Some(self.place(text, row)?.is_some());
         }
         let part = self.side.text(self.json(row))?;
         Some(self.asked.holds(text, &part))
     }
+
+    /// Where a text first has the one of this row, in bytes; the outer one none where their bytes do not tell that.
+    fn place(&self, text: &[u8], row: usize) -> Option<Option<usize>> {
+        if let Some(finder) = self.finders.get(self.coded.code(row) as usize) {
+            let finder = finder.as_ref()?;
+            return Some(place_in(text, |text| finder.find(text)));
+        }
+        let part = self.side.text(self.json(row))?;
+        Some(place_in(text, |text| place_of(&part, text)))
+    }
+}
+
+/// Of which rows a condition on two texts is true, and of which false: of the others it is neither.
+struct TwoTexts {
+    holds: Mask,
+    fails: Mask,
 }
 
 /// Whether the bytes of texts tell how values of two columns compare: equal ones are spelled alike, or the others are nothing but strings without escapes, whose bytes
@@ -238,8 +254,8 @@ impl Evaluator<'_> {
         Some(left.zip(right).map(passes).collect())
     }
 
-    /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where something
-    /// else is asked. Rows that are not `within` need not be told.
+    /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where
+    /// something else is asked. Rows that are not `within` need not be told.
     pub(super) fn test_two_texts(
         &self,
         expr: &Expr,
@@ -251,13 +267,33 @@ impl Evaluator<'_> {
         {
             return Ok(Some(mask));
         }
-        let Some((left, right, asked)) = self.sides(expr, rows) else { return Ok(None) };
+        Ok(self.two_texts(expr, within)?.map(|told| told.holds))
+    }
+
+    /// The values of such a condition for all rows.
+    pub(super) fn truths_of_two_texts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let TwoTexts { holds, fails } = self.two_texts(expr, None).ok()??;
+        Some(self.truths(&holds, |row| fails.get(row) == Some(&true)))
+    }
+
+    fn two_texts(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<TwoTexts>, ExecError> {
+        let rows = within.map_or(self.rows(), |within| count(Some(within)));
+        let asked = match expr {
+            Expr::Call { function, .. } => match function.name {
+                "StartsWith" => Asked::Starts,
+                "EndsWith" => Asked::Ends,
+                "Contains" => Asked::Contains,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let Some((left, right)) = self.sides(expr, rows) else { return Ok(None) };
         let (Some(texts), Some(parts)) = (left.coded(), Parts::of(&right, asked, rows)) else {
             return Ok(None);
         };
-        let mut mask = vec![false; self.rows()];
+        let (mut holds, mut fails) = (vec![false; self.rows()], vec![false; self.rows()]);
         let mut open = Vec::new();
-        for (row, mask) in mask.iter_mut().enumerate() {
+        for (row, (holds, fails)) in holds.iter_mut().zip(&mut fails).enumerate() {
             if row.is_multiple_of(CHECKED_ROWS) {
                 self.check()?;
             }
@@ -266,30 +302,51 @@ impl Evaluator<'_> {
             }
             let json = texts.dictionary.get(texts.code(row));
             match left.text(json).and_then(|text| parts.hold(&text, row)) {
-                Some(holds) => *mask = holds,
-                // Nothing is told of what is missing.
-                None if json.is_empty() || parts.json(row).is_empty() => {}
+                Some(told) => (*holds, *fails) = (told, !told),
+                // Nothing is told of what is no text.
+                None if json.first() != Some(&b'"') || parts.json(row).first() != Some(&b'"') => {}
                 None => open.push(row as u32),
             }
         }
         self.each(expr, open, |row, value| {
-            if let Some(mask) = mask.get_mut(row) {
-                *mask = value.is_true();
+            if let (Some(holds), Some(fails), Value::Bool(told)) =
+                (holds.get_mut(row), fails.get_mut(row), value)
+            {
+                (*holds, *fails) = (told, !told);
             }
         })?;
-        Ok(Some(mask))
+        Ok(Some(TwoTexts { holds, fails }))
     }
 
-    /// The columns of two texts, which functions may make of others, and what is asked of them, where so many rows are asked.
-    fn sides(&self, expr: &Expr, rows: usize) -> Option<(Side, Side, Asked)> {
-        let Expr::Call { function, arguments, ci } = expr else { return None };
+    /// In which place one text of each row first has another one, counted in characters; none where something else is asked.
+    pub(super) fn places_of_texts(&self, expr: &Expr) -> Option<Reckoned> {
+        let (left, right) = self.sides(expr, self.rows())?;
+        let (texts, parts) = (left.coded()?, Parts::of(&right, Asked::Contains, self.rows())?);
+        let (mut rows, mut places) = (Vec::with_capacity(self.rows()), Vec::with_capacity(self.rows()));
+        for row in 0..self.rows() {
+            if row.is_multiple_of(CHECKED_ROWS) {
+                self.check().ok()?;
+            }
+            let json = texts.dictionary.get(texts.code(row));
+            if json.first() != Some(&b'"') || parts.json(row).first() != Some(&b'"') {
+                continue;
+            }
+            let text = left.text(json)?;
+            let place = match parts.place(&text, row)? {
+                Some(place) => characters(text.get(..place)?)? as i64,
+                None => -1,
+            };
+            rows.push(row as u32);
+            places.push(place);
+        }
+        let rows = (rows.len() < self.rows()).then_some(rows);
+        Some(Reckoned::computed(rows, places, 0))
+    }
+
+    /// The columns of two texts, which functions may make of others, that a function takes, where so many rows are asked.
+    fn sides(&self, expr: &Expr, rows: usize) -> Option<(Side, Side)> {
+        let Expr::Call { arguments, ci, .. } = expr else { return None };
         let [left, right] = arguments.as_slice() else { return None };
-        let asked = match function.name {
-            "StartsWith" => Asked::Starts,
-            "EndsWith" => Asked::Ends,
-            "Contains" => Asked::Contains,
-            _ => return None,
-        };
         // What depends on one path is asked of its entries.
         if self.only(expr).is_some_and(|only| only.is_none()) || self.entries(expr).is_some() {
             return None;
@@ -302,7 +359,7 @@ impl Evaluator<'_> {
             };
             column.texts().is_some().then_some(Side { column, in_one_case: *ci })
         };
-        Some((side(left)?, side(right)?, asked))
+        Some((side(left)?, side(right)?))
     }
 }
 
@@ -329,7 +386,9 @@ mod tests {
             prop_assert_eq!(holds(Asked::Starts), text.starts_with(&part));
             prop_assert_eq!(holds(Asked::Ends), text.ends_with(&part));
             let finder = Finder::new(&spelled_part);
-            prop_assert_eq!(stands_in(&spelled_text, |text| finder.find(text)), text.contains(&part));
+            let place = place_in(&spelled_text, |text| finder.find(text));
+            let before = place.and_then(|place| characters(&spelled_text[..place]));
+            prop_assert_eq!(before, text.find(&part).map(|place| text[..place].chars().count()));
         }
     }
 }

@@ -178,3 +178,35 @@ fn what_another_path_has_is_sought_in_arrays() {
         agree(&memory, text);
     }
 }
+
+#[test]
+fn whether_arrays_are_there_is_told_beside_what_else_is_asked_of_them() {
+    let memory = trips();
+    for text in [
+        "select sum(Length(legs)) as s, count(legs) as c from stream where Has(legs)",
+        "select count(*) as c from stream where legs is not null and Length(legs) > 2",
+        "select count(*) as c from stream where legs is null or Some(legs, |l| l.alt = n)",
+        "select count(*) as c from stream where Has(grid) and grid[0][1] = n % 8",
+        "select sum(l.alt) as s from stream lateral unnest(legs) as l where Has(legs) and inner.legs is not null",
+        "select count(*) as c from stream where Has(inner.legs) group by Length(inner.legs) as g, kind",
+        "select count(*) as c from stream where Has(kind) and Some(legs, |l| l.alt = 3 and kind = 'k1')",
+        "select n, legs from stream where Has(legs) and Length(legs) = 1",
+        "select count(*) as c from stream where Has(legs) and TypeOf(legs) = 'array' and Length(legs) > 1",
+        "select max(if Has(n) then Length(grid) else n) as m from stream group by Has(kind) as h",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+#[test]
+fn arrays_of_when_events_happened_are_unnested_where_nothing_else_asks_for_times() {
+    let memory = trips();
+    for text in [
+        "select count(*) as c from stream lateral unnest([@Timestamp]) as x",
+        "select count(*) as c from stream lateral unnest([@Timestamp, n]) as x group by kind",
+        "select count(*) as c from stream lateral unnest([n]) as x lateral unnest([@Timestamp, x]) as y where y > 3",
+        "select sum(x) as s from stream lateral unnest([@Timestamp]) as x",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -29,6 +29,16 @@ impl Evaluator<'_> {
         plan.exprs_mut().for_each(|expr| self.take_lengths(expr));
         plan.exprs_mut().for_each(|expr| self.take_json(expr));
         plan.collections_mut().for_each(|collection| self.take_json(collection));
+        // Messages are made of paths that no slot asks for.
+        if plan.messages.is_none() {
+            let mut conditions = Vec::new();
+            for stand_in in &self.stand_ins {
+                if let StandIn::OfArray(of) = stand_in {
+                    of.asked.conditions(&mut conditions);
+                }
+            }
+            self.presence = plan.presence_beside(conditions.into_iter());
+        }
         plan
     }
 

@@ -149,7 +149,7 @@ impl ColumnPlan {
         if paths.iter().any(|path| path.iter().any(|key| key.contains('\u{FFFD}'))) {
             return None;
         }
-        let exprs_need_event = exprs.iter().any(needs_event);
+        let exprs_need_event = exprs.iter().chain(&unnest).chain(&within).any(needs_event);
         let reads_documents = exprs.iter().any(reads_document);
         let asks_of_arrays = unnest.is_some() || exprs.iter().any(asks_of_arrays);
         let all = || exprs.iter().chain(&unnest).chain(&within);
@@ -206,6 +206,15 @@ impl ColumnPlan {
         }
         plan.is_whole &= plan.outputs.iter().any(|output| reads_document(&output.expr));
         plan
+    }
+
+    /// The slots of paths of which nothing is asked but whether something stands there, as a block answers it by arrays and what else it has columns of; some of these
+    /// have conditions of their own.
+    pub(super) fn presence_beside<'e>(&'e self, conditions: impl Iterator<Item = &'e Expr>) -> Vec<usize> {
+        let mut read = BTreeSet::new();
+        let exprs = self.exprs().chain(self.collection()).chain(&self.within);
+        exprs.chain(conditions).for_each(|expr| collect_read(expr, &self.paths, &mut read));
+        (0..self.paths.len()).filter(|slot| !read.contains(slot)).collect()
     }
 
     /// The conditions, and what outputs are made of.

@@ -37,7 +37,7 @@ pub(super) struct Evaluator<'b> {
     /// Whether it makes no difference which event has what, so that values are taken as they are stored.
     pub(super) in_any_order: bool,
     /// The slots of paths of which nothing is asked but whether something stands there.
-    pub(super) presence: &'b [usize],
+    pub(super) presence: Vec<usize>,
     /// The slots of paths whose values are told apart as keys, and nothing else.
     pub(super) keys: &'b [usize],
     /// Whether what in an expression can be made a column is one: there is no more to be had.
@@ -113,7 +113,7 @@ impl<'b> Evaluator<'b> {
             times,
             control,
             in_any_order: false,
-            presence: &[],
+            presence: Vec::new(),
             keys: &[],
             is_flat: false,
             origins: None,

@@ -118,7 +118,7 @@ impl<'s> ColumnScan<'s> {
             })));
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, standing.times(), control);
-        evaluator.presence = &plan.presence;
+        evaluator.presence = plan.presence.clone();
         evaluator.keys = &plan.keys;
         evaluator.make_room_within(plan.within.len());
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;

@@ -108,6 +108,19 @@ impl Asked {
         }
     }
 
+    /// The conditions in it, which may ask something of events, too.
+    pub(super) fn conditions<'a>(&'a self, conditions: &mut Vec<&'a Expr>) {
+        match self {
+            Asked::Value { .. } | Asked::Length(_) | Asked::Keys(_) => {}
+            Asked::Nth { then, .. } => then.conditions(conditions),
+            Asked::Quantified { condition, of_rows, .. } => {
+                conditions.push(condition);
+                of_rows.iter().for_each(|of| of.asked.conditions(conditions));
+            }
+            Asked::OfMembers(of) => conditions.push(&of.condition),
+        }
+    }
+
     /// What is read for it, as paths are written.
     pub(super) fn names(&self, names: &mut Vec<String>) {
         match self {

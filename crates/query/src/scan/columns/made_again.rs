@@ -1,7 +1,7 @@
 //! What expressions make of texts, kept from query to query: a slot stands for it, as for what stands at a path.
 
 use super::compile::{ColumnPlan, Wanted, makes_texts, needs_event, reads_document, slots_of};
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, count};
 use super::found::Passing;
 use super::made::matches_patterns;
 use super::of_array::StandIn;
@@ -13,8 +13,11 @@ use crate::value::Kind;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// One row in so many, or more, are worth what is made for all.
+/// One row in so many of those that have something at a path, or more, are worth what is made for all.
 const MADE_SHARE: usize = 4;
+
+/// Of fewer rows in a block nothing is kept.
+const ASKED_SHARE: usize = 64;
 
 /// What expressions that are spelled in more bytes make is not kept.
 const SPELLED_MAX: usize = 1 << 10;
@@ -64,7 +67,10 @@ impl Evaluator<'_> {
             return children.try_for_each(|child| self.take_made(Use::Values, child, rows));
         };
         let column = match block.made(usage, &spelled) {
-            None if rows * MADE_SHARE >= self.rows() && block.is_to_be_made(&spelled) => {
+            None if rows * ASKED_SHARE >= self.rows()
+                && block.is_to_be_made(&spelled)
+                && self.are_worth_all(block, expr, rows)? =>
+            {
                 self.make(block, usage, expr, &spelled)?
             }
             known => known,
@@ -77,6 +83,21 @@ impl Evaluator<'_> {
             *expr = Expr::Slot(self.stand_in(StandIn::Made(paths), Some(column)));
         }
         Ok(())
+    }
+
+    /// Whether so many rows are not few of those that have something at a path that an expression reads.
+    fn are_worth_all(&self, block: &ColumnBlock, expr: &Expr, rows: usize) -> Result<bool, ColumnError> {
+        if rows * MADE_SHARE >= self.rows() {
+            return Ok(true);
+        }
+        for path in slots_of(expr).into_iter().filter_map(|slot| self.paths.get(slot)) {
+            let there = self.by_type(Some(&*block.presence(path)?), |kind| kind != Kind::Undefined);
+            // Of a path with dots one reading may have nothing.
+            if (1..=rows * MADE_SHARE).contains(&count(Some(&there))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What an expression makes of all rows, which is kept.

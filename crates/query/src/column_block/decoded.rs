@@ -104,12 +104,12 @@ pub struct DecodedColumns {
 struct MadeAsked {
     /// In whose turn that was last.
     last: u64,
-    /// So many queries more do without: what was kept had no room.
-    without_room: u8,
+    /// So many queries more do without: what was kept had no room, or too few rows were asked.
+    without: u8,
 }
 
-/// HEURISTIC: so many queries make a column for themselves once there was no room for what was kept, which displaced something else.
-pub(super) const TURNS_WITHOUT_ROOM: u8 = 15;
+/// HEURISTIC: so many queries make a column for themselves once there was no room for what was kept, which displaced something else, or it was not worth it.
+pub(super) const TURNS_WITHOUT: u8 = 15;
 
 /// What became of texts that were searched without being kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -438,11 +438,11 @@ impl DecodedColumns {
     /// asked for longest ago is forgotten first.
     pub(super) fn made_is_wanted(&self, of: &Path, turn: u64) -> bool {
         let mut asked_for = lock(&self.made_asked_for);
-        if let Some(MadeAsked { last, without_room }) = asked_for.get_mut(of) {
+        if let Some(MadeAsked { last, without }) = asked_for.get_mut(of) {
             let is_again = std::mem::replace(last, turn) < turn;
-            let has_room = *without_room == 0;
-            *without_room = without_room.saturating_sub(u8::from(is_again));
-            return is_again && has_room;
+            let is_wanted = is_again && *without == 0;
+            *without = without.saturating_sub(u8::from(is_again));
+            return is_wanted;
         }
         if asked_for.len() >= MADE_MAX
             && let Some(oldest) =
@@ -450,8 +450,15 @@ impl DecodedColumns {
         {
             asked_for.remove(&oldest);
         }
-        asked_for.insert(of.clone(), MadeAsked { last: turn, without_room: 0 });
+        asked_for.insert(of.clone(), MadeAsked { last: turn, without: 0 });
         false
+    }
+
+    /// Takes note that what an expression makes had better not be kept for now.
+    pub(super) fn do_without_made(&self, of: &Path) {
+        if let Some(asked) = lock(&self.made_asked_for).get_mut(of) {
+            asked.without = TURNS_WITHOUT;
+        }
     }
 
     /// Keeps what an expression makes. Where another thread was first, its column counts.
@@ -462,9 +469,8 @@ impl DecodedColumns {
         column: Arc<PathColumn>,
         turn: u64,
     ) -> Arc<PathColumn> {
-        if let Some(asked) = lock(&self.made_asked_for).get_mut(of) {
-            asked.without_room = TURNS_WITHOUT_ROOM;
-        }
+        // If it is not there the next time, it had no room.
+        self.do_without_made(of);
         self.made.keep_for(usage, of, column, turn)
     }
 

@@ -16,6 +16,11 @@ impl ColumnBlock {
         self.decoded.made_is_wanted(of, self.turn)
     }
 
+    /// Takes note that too few rows are asked for what an expression makes.
+    pub(crate) fn is_not_worth_making(&self, of: &Path) {
+        self.decoded.do_without_made(of);
+    }
+
     /// Keeps what an expression makes of all rows.
     pub(crate) fn keep_made(&self, usage: Use, of: &Path, column: Arc<PathColumn>) -> Arc<PathColumn> {
         self.decoded.keep_made(usage, of, column, self.turn)
@@ -40,7 +45,7 @@ mod tests {
         let mut left = block.decoded().made_before(2);
         assert!(left.held_bytes() < block.decoded().held_bytes() && left.made(Use::Values, &of, 3).is_none());
         let without = (3..100).take_while(|turn| !left.made_is_wanted(&of, *turn)).count();
-        assert_eq!(without, usize::from(super::super::decoded::TURNS_WITHOUT_ROOM));
+        assert_eq!(without, usize::from(super::super::decoded::TURNS_WITHOUT));
         left = left.used_since(0);
         assert!(left.made_is_wanted(&of, 101));
     }

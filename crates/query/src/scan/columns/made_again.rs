@@ -67,11 +67,14 @@ impl Evaluator<'_> {
             return children.try_for_each(|child| self.take_made(Use::Values, child, rows));
         };
         let column = match block.made(usage, &spelled) {
-            None if rows * ASKED_SHARE >= self.rows()
-                && block.is_to_be_made(&spelled)
-                && self.are_worth_all(block, expr, rows)? =>
-            {
-                self.make(block, usage, expr, &spelled)?
+            None if rows * ASKED_SHARE >= self.rows() && block.is_to_be_made(&spelled) => {
+                match self.are_worth_all(block, expr, rows)? {
+                    true => self.make(block, usage, expr, &spelled)?,
+                    false => {
+                        block.is_not_worth_making(&spelled);
+                        None
+                    }
+                }
             }
             known => known,
         };

@@ -84,6 +84,8 @@ pub struct DecodedColumns {
     json_asked_for: Mutex<HashSet<Path>>,
     /// What expressions make of texts, by how they and their paths are spelled, as if that were a key.
     made: Paths,
+    /// Whether memory was short once.
+    is_short: bool,
     /// The expressions that many rows were asked for.
     made_asked_for: Mutex<HashMap<Path, MadeAsked>>,
     times: Piece<OwnTimes>,
@@ -107,6 +109,9 @@ struct MadeAsked {
     /// So many queries more do without: what was kept had no room, or too few rows were asked.
     without: u8,
 }
+
+/// HEURISTIC: where memory is short, what comes again after more queries than these is gone by then.
+const SOON_TURNS: u64 = 8;
 
 /// HEURISTIC: so many queries make a column for themselves once there was no room for what was kept, which displaced something else, or it was not worth it.
 pub(super) const TURNS_WITHOUT: u8 = 15;
@@ -204,6 +209,7 @@ impl DecodedColumns {
             in_json: Columns::default(),
             json_asked_for: Mutex::default(),
             made: Paths::default(),
+            is_short: false,
             made_asked_for: Mutex::default(),
             times: Piece::default(),
             compact_times: Piece::default(),
@@ -439,8 +445,12 @@ impl DecodedColumns {
     pub(super) fn made_is_wanted(&self, of: &Path, turn: u64) -> bool {
         let mut asked_for = lock(&self.made_asked_for);
         if let Some(MadeAsked { last, without }) = asked_for.get_mut(of) {
-            let is_again = std::mem::replace(last, turn) < turn;
-            let is_wanted = is_again && *without == 0;
+            // Queries may run at once.
+            let since = turn.saturating_sub(*last);
+            *last = turn.max(*last);
+            let is_again = since > 0;
+            let is_soon = !self.is_short || since <= SOON_TURNS;
+            let is_wanted = is_again && is_soon && *without == 0;
             *without = without.saturating_sub(u8::from(is_again));
             return is_wanted;
         }
@@ -505,7 +515,7 @@ impl DecodedColumns {
         // What was decoded of frames stays, and what was not is read again.
         let frames = self.frames.iter().map(|_| Piece::default()).collect();
         let paths = self.by_path().map(Paths::compacted);
-        let mut all = self.with(paths, frames, &|_| true);
+        let mut all = DecodedColumns { is_short: true, ..self.with(paths, frames, &|_| true) };
         let Turns { made, used, .. } = all.times.turns();
         let Some(times) = all.times.value.get() else { return all };
         if all.compact_times.value.get().is_none() {
@@ -609,6 +619,7 @@ impl DecodedColumns {
             in_json: some_of(&self.in_json, is_kept),
             json_asked_for: Mutex::new(lock(&self.json_asked_for).clone()),
             made,
+            is_short: self.is_short,
             made_asked_for: Mutex::new(lock(&self.made_asked_for).clone()),
             times: self.times.kept_if(is_kept),
             compact_times: self.compact_times.kept_if(is_kept),

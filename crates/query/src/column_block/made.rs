@@ -29,6 +29,7 @@ impl ColumnBlock {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DecodedColumns;
     use super::super::tests::block;
     use super::*;
 
@@ -48,6 +49,19 @@ mod tests {
         assert_eq!(without, usize::from(super::super::decoded::TURNS_WITHOUT));
         left = left.used_since(0);
         assert!(left.made_is_wanted(&of, 101));
+    }
+
+    #[test]
+    fn where_memory_is_short_only_what_is_asked_for_again_soon_is_kept() {
+        let block = block(10).in_turn(1);
+        let of: Path = ["ToLower(0)".into()].into();
+        let is_wanted = |decoded: &DecodedColumns, turn: u64| {
+            assert!(!decoded.made_is_wanted(&of, 1));
+            decoded.made_is_wanted(&of, turn)
+        };
+        let short = || block.decoded().compacted();
+        assert!(is_wanted(&short(), 3) && !is_wanted(&short(), 100) && is_wanted(block.decoded(), 100));
+        assert!(!short().used_since(0).made_is_wanted(&of, 1), "a query that began earlier");
     }
 
     #[test]

@@ -94,4 +94,11 @@ fn expressions_that_are_spelled_nearly_alike_are_kept_apart() {
         "Concat(kind, ''', ''', 'n')",
     ]);
     of_all(&["Concat(kind, Now() - Now())", "Concat(kind, ToString(@Timestamp))", "Concat(kind, @Level)"]);
+    // A reader found that constants were taken for paths.
+    of_all(&[
+        "Coalesce(ToLower(name), kind)",
+        "Coalesce(ToLower(name), [['kind']])",
+        "Coalesce(ToLower(name), 'kind')",
+    ]);
+    of_all(&["if ToLower(name) = kind then 1 else 0", "if ToLower(name) = [['kind']] then 1 else 0"]);
 }

@@ -153,12 +153,14 @@ impl Evaluator<'_> {
         let mut places = Vec::new();
         let mut bare = expr.clone();
         self.take_places(&mut bare, &mut places)?;
-        let spelled = Printed { expr: &bare, slots: &places, locals: &[] }.to_string();
-        (spelled.len() <= SPELLED_MAX).then(|| [spelled.into()].into())
+        // Nothing else is spelled so outside of quotes.
+        let slots: Vec<String> = (0..places.len()).map(|place| format!("\u{0}{place}")).collect();
+        let spelled = Printed { expr: &bare, slots: &slots, locals: &[] }.to_string();
+        (spelled.len() <= SPELLED_MAX).then(|| std::iter::once(spelled.into()).chain(places).collect())
     }
 
     /// Puts the numbers of places, which are added with their paths, in place of slots.
-    fn take_places(&self, expr: &mut Expr, places: &mut Vec<String>) -> Option<()> {
+    fn take_places(&self, expr: &mut Expr, places: &mut Vec<Box<str>>) -> Option<()> {
         let readings = match expr {
             Expr::Slot(_) => std::slice::from_ref(expr),
             Expr::Path(readings) => readings.as_slice(),
@@ -173,7 +175,7 @@ impl Evaluator<'_> {
         };
         let paths: Vec<&Path> = readings.iter().map(path).collect::<Option<_>>()?;
         *expr = Expr::Slot(places.len());
-        places.push(format!("{paths:?}"));
+        places.push(format!("{paths:?}").into());
         Some(())
     }
 }

@@ -1,5 +1,6 @@
 //! Conditions on two texts of each row, of columns or computed of them, told from their bytes.
 
+use super::compile::slots_of;
 use super::evaluate::{Evaluator, Mask, count};
 use super::reckoned::Reckoned;
 use super::texts::{compares, unquoted};
@@ -20,6 +21,10 @@ const LOOKED_UP_SHARE: usize = 8;
 
 /// The same where they are sorted first.
 const RANKED_SHARE: usize = 64;
+
+/// Combinations of what columns have are evaluated, each once, where they are one to so many rows at most. HEURISTIC: that takes five times as long as to compare the bytes of
+/// two texts.
+const COMBINED_SHARE: usize = 32;
 
 /// After so many rows it is asked whether to go on.
 const CHECKED_ROWS: usize = 1024;
@@ -287,6 +292,9 @@ impl Evaluator<'_> {
             },
             _ => return Ok(None),
         };
+        if self.are_many(rows) && self.has_few_combinations(expr) {
+            return Ok(None);
+        }
         let Some((left, right)) = self.sides(expr, rows) else { return Ok(None) };
         let (Some(texts), Some(parts)) = (left.coded(), Parts::of(&right, asked, rows)) else {
             return Ok(None);
@@ -318,8 +326,19 @@ impl Evaluator<'_> {
         Ok(Some(TwoTexts { holds, fails }))
     }
 
+    /// Whether there are few combinations of what the columns have that an expression depends on.
+    fn has_few_combinations(&self, expr: &Expr) -> bool {
+        let columns = slots_of(expr).into_iter().filter_map(|slot| self.column(slot));
+        let entries = columns.map(|column| Some(column.repeating()?.dictionary.len()));
+        let combinations = entries.into_iter().try_fold(1usize, |all, entries| all.checked_mul(entries?));
+        combinations.is_some_and(|combinations| combinations <= self.rows() / COMBINED_SHARE)
+    }
+
     /// In which place one text of each row first has another one, counted in characters; none where something else is asked.
     pub(super) fn places_of_texts(&self, expr: &Expr) -> Option<Reckoned> {
+        if self.has_few_combinations(expr) {
+            return None;
+        }
         let (left, right) = self.sides(expr, self.rows())?;
         let (texts, parts) = (left.coded()?, Parts::of(&right, Asked::Contains, self.rows())?);
         let (mut rows, mut places) = (Vec::with_capacity(self.rows()), Vec::with_capacity(self.rows()));

@@ -118,10 +118,9 @@ impl Met {
 }
 
 impl Keys {
-    /// None yet. With `ci` the case of letters makes no difference, so that no numbers are of use.
+    /// None yet. With `ci` the case of letters makes no difference: several numbers may be one key, which is in the own table.
     pub(crate) fn new(ci: bool, kept: Option<Arc<KeptKeys>>) -> Keys {
-        let kept = kept.filter(|_| !ci).map(KnownHere::new);
-        Keys { ci, kept, ..Keys::default() }
+        Keys { ci, kept: kept.map(KnownHere::new), ..Keys::default() }
     }
 
     /// Makes them a part of the keys of a query.
@@ -293,7 +292,7 @@ impl Keys {
             return Met { found: Found::Known(here), is_told };
         }
         let met = match self.firsts.len() {
-            0 => {
+            0 if !self.ci => {
                 self.numbers.push(number);
                 Met { found: Found::New(self.numbers.len() as u32 - 1), is_told: is_told() }
             }
@@ -395,7 +394,9 @@ impl Keys {
     /// Whether all texts of a dictionary that have these numbers are spelled as they are told.
     pub(crate) fn are_all_told(&self, texts: &KeyTexts) -> bool {
         let numbers = texts.numbers.as_ref();
-        self.firsts.len() == 0 && numbers.is_some_and(|numbers| numbers.spelled_otherwise.is_empty())
+        !self.ci
+            && self.firsts.len() == 0
+            && numbers.is_some_and(|numbers| numbers.spelled_otherwise.is_empty())
     }
 
     /// Takes in the keys of others, to which nothing is added any more, as long as `each` does not fail, which is told of each of these.

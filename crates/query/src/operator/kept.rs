@@ -31,8 +31,8 @@ impl KeptOf {
         let mut asking =
             Asking { names, numbers, memory_bytes: control.options.memory_bytes, asked: HashMap::new() };
         let keys = grouping.keys.iter().map(|key| match key {
-            Key::Expr { expr, ci: false } => asking.ask(expr),
-            Key::Expr { .. } | Key::Time(_) => None,
+            Key::Expr { expr, .. } => asking.ask(expr),
+            Key::Time(_) => None,
         });
         let keys = keys.collect();
         let arguments = grouping.aggregates.iter().map(|Aggregate { function, argument, .. }| {

@@ -21,6 +21,10 @@ const QUERIES: &[&str] = &[
     "select Actor from stream where Actor.Address.City = 'Berlin' and Elapsed > 1000",
     "select max(Elapsed), min(Amount), sum(Amount) from stream group by Currency",
     "select * from stream where a.b.c = 1 or Elapsed = 3 or Elapsed = 5 limit 20",
+    "select count(*) from stream group by Replace(RequestPath, /[0-9]+/, 'N')",
+    "select count(distinct(Concat(Application, ' ', RequestPath))), max(Substring(RequestPath, 5)) from stream",
+    "select count(*) from stream where Length(Replace(Message, ' ', '')) > 50 group by ToLower(a), Application ci",
+    "select count(*) from stream where not StartsWith(Message, Substring(RequestPath, 0, 1)) group by RequestPath ci",
 ];
 
 /// Generated events, and unkind ones, which have what they hold under `Nasty` as well.
@@ -278,6 +282,10 @@ const MANY_KEYS: &[&str] = &[
     "select count(*) as n from stream where EndsWith(K, '9') group by K order by n desc, K limit 10",
     "select count(*) from stream group by ToUpper(S)",
     "select count(*) from stream group by S, K order by K desc limit 7",
+    "select count(*), min(N) from stream group by Substring(K, 4)",
+    "select count(distinct(Concat(K, S))), count(distinct(Replace(K, /[0-9]/, ''))) from stream",
+    "select count(*), sum(Length(Replace(K, ' ', ''))) from stream group by K ci",
+    "select count(*) from stream where ToNumber(Substring(S, 17)) > 100 group by Replace(S, 'source', ''), K ci",
 ];
 
 #[test]

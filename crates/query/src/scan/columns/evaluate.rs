@@ -4,14 +4,15 @@
 use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::of_array::StandIn;
 use super::of_block::BlockColumns;
+use super::one_of::{any_element, any_of};
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
-use crate::ast::{ArrayItem, Comparison};
+use crate::ast::Comparison;
 use crate::chunk::{DecimalValues, Decimals, ESTIMATE_ERROR, Order};
 use crate::column_block::{Coded, ColumnError, MixedColumn, Path, PathColumn, Use};
 use crate::control::Control;
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, Scope, Set, Spare, holds};
+use crate::expr::{Event, Expr, Scope, Spare, holds};
 use crate::stored::Times;
 use crate::value::{Kind, Number, Value, nearest_of};
 use rust_decimal::Decimal;
@@ -707,39 +708,6 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
         b'[' | b'{' => Stored::scan_trusted(json, offsets).ok(),
         _ => Some(Stored::of_scalar(json)),
     }
-}
-
-/// Texts of which one is looked for in any case, each by itself: so many at most.
-const TEXTS_IN_ANY_CASE_MAX: usize = 8;
-
-/// Values of an array that are compared, each by itself: so many at most.
-const ELEMENTS_MAX: usize = 8;
-
-/// The comparisons of which one is true where a value is in a set of few texts, whose case makes no difference: each is told of a column by the bytes of its texts.
-fn any_of(left: &Expr, set: &Set) -> Option<Expr> {
-    let values = set.values();
-    let are_texts = values.iter().all(|value| matches!(value, Value::Text(_)));
-    if !set.ci() || !are_texts || !(1..=TEXTS_IN_ANY_CASE_MAX).contains(&values.len()) {
-        return None;
-    }
-    Some(Expr::Or(values.iter().map(|value| equals(left, Expr::Constant(value.clone()), true)).collect()))
-}
-
-/// The same where a path's value is in an array that is written out, of a few values.
-fn any_element(left: &Expr, right: &Expr, ci: bool) -> Option<Expr> {
-    let Expr::Array(items) = right else { return None };
-    if !matches!(left, Expr::Slot(_) | Expr::Path(_)) || !(1..=ELEMENTS_MAX).contains(&items.len()) {
-        return None;
-    }
-    let is_equal = |item: &ArrayItem<Expr>| match item {
-        ArrayItem::One(value) => Some(equals(left, value.clone(), ci)),
-        ArrayItem::Spread(_) => None,
-    };
-    Some(Expr::Or(items.iter().map(is_equal).collect::<Option<_>>()?))
-}
-
-fn equals(left: &Expr, right: Expr, ci: bool) -> Expr {
-    Expr::Compare { op: Comparison::Equal, left: Box::new(left.clone()), right: Box::new(right), ci }
 }
 
 /// Whether an expression's value is true, false or undefined, and nothing else.

@@ -1,7 +1,7 @@
 //! What expressions make of texts, kept from query to query: a slot stands for it, as for what stands at a path.
 
-use super::compile::{ColumnPlan, Wanted, makes_texts, needs_event, reads_document, slots_of};
-use super::evaluate::{Evaluator, count};
+use super::compile::{ColumnPlan, Wanted, makes_texts, slots_of};
+use super::evaluate::{Evaluator, Mask, count};
 use super::found::Passing;
 use super::made::matches_patterns;
 use super::of_array::StandIn;
@@ -29,8 +29,8 @@ impl Evaluator<'_> {
         plan: &'p ColumnPlan,
         rows: &Passing,
     ) -> Result<Cow<'p, ColumnPlan>, ColumnError> {
-        let makes = |plan: &ColumnPlan| plan.outputs.iter().any(|output| makes_texts(&output.expr));
-        if plan.wants != Wanted::Block || plan.unnest.is_some() || !makes(plan) {
+        let makes = plan.outputs.iter().any(|output| makes_texts(&output.expr));
+        if plan.wants != Wanted::Block || plan.unnest.is_some() || !makes {
             return Ok(Cow::Borrowed(plan));
         }
         let mut plan = plan.clone();
@@ -45,20 +45,19 @@ impl Evaluator<'_> {
     pub(super) fn with_made_operands<'e>(
         &mut self,
         term: &'e Expr,
-        rows: usize,
+        within: Option<&Mask>,
     ) -> Result<Cow<'e, Expr>, ColumnError> {
-        if !makes_texts(term) {
+        if !makes_texts(term) || !is_worth_keeping(term) {
             return Ok(Cow::Borrowed(term));
         }
-        let mut term = Cow::Borrowed(term);
-        if is_worth_keeping(&term) {
-            self.take_made(Use::Values, term.to_mut(), rows)?;
-        }
-        Ok(term)
+        let mut term = term.clone();
+        let rows = within.map_or(self.rows(), |within| count(Some(within)));
+        self.take_made(Use::Values, &mut term, rows)?;
+        Ok(Cow::Owned(term))
     }
 
     /// Puts slots in place of what an expression makes of texts, if that is kept of this block, or so many rows are asked for it again.
-    pub(super) fn take_made(&mut self, usage: Use, expr: &mut Expr, rows: usize) -> Result<(), ColumnError> {
+    fn take_made(&mut self, usage: Use, expr: &mut Expr, rows: usize) -> Result<(), ColumnError> {
         let Some(block) = self.block.stored().filter(|_| self.origins.is_none() && makes_texts(expr)) else {
             return Ok(());
         };
@@ -142,12 +141,7 @@ impl Evaluator<'_> {
             }
             _ => false,
         };
-        if !is_made
-            || needs_event(expr)
-            || reads_document(expr)
-            || expr.reads_local()
-            || !expr.is_alike_anywhere()
-        {
+        if !is_made || expr.reads_local() || !expr.is_alike_anywhere() {
             return None;
         }
         let mut places = Vec::new();

@@ -31,6 +31,7 @@ mod of_block;
 mod of_members;
 mod of_numbers;
 mod one_case;
+mod one_of;
 mod quotient;
 mod range;
 mod readings;
@@ -310,9 +311,7 @@ fn test_terms(filter: &Expr, stay: Option<Mask>, evaluator: &mut Evaluator<'_>) 
                 _ => Some(rows_of(mask, 0)),
             },
         };
-        let made = evaluator
-            .with_made_operands(term, mask.as_ref().map_or(evaluator.rows(), |mask| count(Some(mask))));
-        let made = match made {
+        let made = match evaluator.with_made_operands(term, mask.as_ref()) {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
         };

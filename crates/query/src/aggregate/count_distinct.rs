@@ -1,6 +1,7 @@
 //! `count(distinct(x))`: how many values differ, null being one of them.
 
 use super::identifiers::{Identifier, Identifiers, identifier};
+use super::seen_keys::SeenKeys;
 use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
 use crate::allocated::is_almost_full;
 use crate::chunk::{Chunk, Column, Entries, Mantissas, Order, value_of};
@@ -59,8 +60,8 @@ pub(crate) struct DistinctCounts {
 
 /// The values that are told apart.
 enum Values {
-    /// Those of the one group there is, which may be keys that outlive the query.
-    OfOne(Box<Keys>),
+    /// Those of the one group there is, where there are keys that outlive the query.
+    OfOne(Box<SeenKeys>),
     OfEach(Box<Tables>),
 }
 
@@ -238,10 +239,12 @@ impl Tables {
 impl DistinctCounts {
     /// Of values that may be keys which outlive the query, of a single group or of many.
     pub(super) fn with(kept: Arc<KeptKeys>, is_one_group: bool) -> DistinctCounts {
-        let keys = Keys::new(false, Some(kept));
         let values = match is_one_group {
-            true => Values::OfOne(Box::new(keys)),
-            false => Values::OfEach(Box::new(Tables { others: keys, ..Tables::default() })),
+            true => Values::OfOne(Box::new(SeenKeys::new(kept))),
+            false => {
+                let others = Keys::new(false, Some(kept));
+                Values::OfEach(Box::new(Tables { others, ..Tables::default() }))
+            }
         };
         DistinctCounts { values, ..DistinctCounts::default() }
     }
@@ -269,11 +272,7 @@ impl DistinctCounts {
             |code: &u32| seen.get_mut(*code as usize).is_some_and(|seen| !std::mem::replace(seen, true));
         let codes = codes.iter().copied().filter(is_new);
         match &mut self.values {
-            Values::OfOne(keys) => {
-                let texts = keys.texts_of(dictionary);
-                let codes = codes.filter(|code| dictionary.first(*code).is_some());
-                keys.find_entries(&texts, codes, |_| {});
-            }
+            Values::OfOne(keys) => keys.take_entries(dictionary, codes),
             Values::OfEach(tables) => {
                 dictionary.are_keys_again();
                 let new = tables.take_all(group, codes.map(|code| dictionary.get(code)));
@@ -287,7 +286,7 @@ impl DistinctCounts {
     fn take_numbers(&mut self, groups: Groups<'_>, numbers: &Mantissas) {
         let DistinctCounts { counts, values, .. } = self;
         let Tables { others, pairs, .. } = match values {
-            Values::OfOne(keys) => return keys.find_numbers(numbers, |_| {}),
+            Values::OfOne(keys) => return keys.take_numbers(numbers),
             Values::OfEach(tables) => &mut **tables,
         };
         let mut rows = 0..;
@@ -304,7 +303,7 @@ impl DistinctCounts {
     /// Takes in the values of rows of one group.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
         match &mut self.values {
-            Values::OfOne(keys) => keys.find_all(texts.filter(|json| !json.is_empty()), |_| {}),
+            Values::OfOne(keys) => keys.take_all(texts.filter(|json| !json.is_empty())),
             Values::OfEach(tables) => {
                 let new = tables.take_all(group, texts);
                 self.add_to(group, new);
@@ -316,7 +315,7 @@ impl DistinctCounts {
     fn take(&mut self, group: u32, json: &[u8]) {
         match &mut self.values {
             _ if json.is_empty() => {}
-            Values::OfOne(keys) => _ = keys.find(json),
+            Values::OfOne(keys) => keys.take(json),
             Values::OfEach(tables) => {
                 let is_new = tables.take(group, json);
                 self.add_to(group, u64::from(is_new));
@@ -448,12 +447,7 @@ impl Accumulators for DistinctCounts {
                     }
                 }
             }
-            (Values::OfOne(own), Values::OfOne(keys)) => {
-                let merged = own.try_merge(&keys, |_| Ok::<(), Infallible>(()));
-                match merged {
-                    Ok(()) => {}
-                }
-            }
+            (Values::OfOne(own), Values::OfOne(keys)) => own.merge(*keys),
             // The states of two threads are those of one plan.
             (Values::OfEach(_), Values::OfOne(_)) | (Values::OfOne(_), Values::OfEach(_)) => {}
         }
@@ -477,7 +471,7 @@ impl Accumulators for DistinctCounts {
 
     fn whole(&self, group: u32) -> Option<u64> {
         match &self.values {
-            Values::OfOne(keys) => Some(keys.len() as u64),
+            Values::OfOne(keys) => Some(keys.len()),
             Values::OfEach(_) => self.counts.get(group as usize).copied(),
         }
     }

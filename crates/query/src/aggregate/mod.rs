@@ -16,6 +16,7 @@ mod first_last;
 mod identifiers;
 mod percentile;
 mod ranked;
+mod seen_keys;
 mod shares;
 mod sketch;
 mod spread;

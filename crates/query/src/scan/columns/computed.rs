@@ -110,12 +110,15 @@ impl Evaluator<'_> {
         expr: &Expr,
         reckon: impl FnOnce(&Evaluator<'_>) -> Option<Reckoned>,
     ) -> Option<Arc<Mantissas>> {
-        let (slot, coded) = self.entries(expr)?;
-        let entries = coded.dictionary.len();
         // How long texts are is kept for all rows.
         let is_kept = self.measures(expr) && !makes_texts(expr);
+        if is_kept || !self.is_mapped(expr) || self.numbers(expr).is_some() {
+            return None;
+        }
+        let (slot, coded) = self.entries(expr)?;
+        let entries = coded.dictionary.len();
         // One entry may be that of rows that have none.
-        if entries > rows.len() + 1 || is_kept || self.numbers(expr).is_some() || !self.is_mapped(expr) {
+        if entries > rows.len() + 1 {
             return None;
         }
         let reckoned = reckon(&self.of_entries(slot, coded)?)?;

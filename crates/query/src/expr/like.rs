@@ -50,9 +50,16 @@ enum LikeMatcher {
 impl Like {
     pub(crate) fn new(source: &str, ci: bool) -> Result<Like, String> {
         // Under `ci` both sides are upper-cased first, so the pattern itself is never folded.
-        let upper_case: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
-        let parts = parse(&upper_case);
-        let matcher = match parts.as_slice() {
+        let parts = match ci {
+            true => parse(&source.chars().map(upper).collect::<String>()),
+            false => parse(source),
+        };
+        Like::of_parts(source, &parts, ci)
+    }
+
+    /// The same of parts whose texts are in upper case if it makes no difference.
+    fn of_parts(source: &str, parts: &[LikePart], ci: bool) -> Result<Like, String> {
+        let matcher = match parts {
             [] => LikeMatcher::Exact(String::new()),
             [LikePart::Text(text)] => LikeMatcher::Exact(text.clone()),
             [LikePart::Text(text), LikePart::Run] => LikeMatcher::Prefix(text.clone()),
@@ -101,7 +108,8 @@ impl Like {
         let core = texts.max_by_key(|core| core.len()).filter(|_| is_looked_at);
         let core = core.filter(|core| !core.is_empty()).map(Box::from);
         // No character of ASCII is another one's upper case beyond it.
-        let is_foreign = ci && !upper_case.is_ascii();
+        let is_beyond_ascii = |part: &LikePart| matches!(part, LikePart::Text(text) if !text.is_ascii());
+        let is_foreign = ci && parts.iter().any(is_beyond_ascii);
         Ok(Like { source: source.to_owned(), ci, matcher, folded, core, is_foreign })
     }
 
@@ -110,8 +118,9 @@ impl Like {
         if text.is_empty() {
             return None;
         }
-        let text = text.replace('%', "%%").replace('_', "__");
-        Like::new(&format!("%{text}%"), true).ok()
+        // A text that begins with `%` has no pattern: the run before it would be taken for a part of it.
+        let parts = [LikePart::Run, LikePart::Text(text.chars().map(upper).collect()), LikePart::Run];
+        Like::of_parts(text, &parts, true).ok()
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -278,6 +287,13 @@ mod tests {
             }
             [] => text.is_empty(),
         }
+    }
+
+    #[test]
+    fn a_text_that_begins_with_a_percent_sign_is_found_in_any_case() {
+        let has = |text: &str, part: &str| Like::containing(part).unwrap().is_match(&Text::Borrowed(text));
+        assert!(has("50% done", "%") && has("a%20B", "%20b") && has("%%", "%%") && has("a_b", "_B"));
+        assert!(!has("50", "%") && !has("%a20b", "%20b") && !has("%", "%%") && !has("ab", "_"));
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use tamias_query::{Block, Query};
 
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => select(vec!["a", "b", "Error", "error", "", "x\\\"a\\\":1", "ab", "\\ud800", "\\ufffd", "ß", "line\\n"])
+        4 => select(vec!["a", "b", "Error", "error", "", "x\\\"a\\\":1", "ab", "\\ud800", "\\ufffd", "ß", "line\\n", "%", "%a_"])
             .prop_map(str::to_owned),
         2 => (0u32..200).prop_map(|n| format!("id-{n:03}")),
         1 => (0usize..3).prop_map(|n| "long ".repeat(20 + n)),

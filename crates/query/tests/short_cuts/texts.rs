@@ -127,6 +127,27 @@ fn patterns_beyond_ascii_match_in_any_case() {
     }
 }
 
+#[test]
+fn a_text_that_begins_with_the_sign_of_a_run_is_sought_in_any_case() {
+    let paths = ["/a%20b", "50% Done", "%A0", "%%", "plain", "a_b", "_B", "100%"];
+    let event = |n: u64| {
+        let path = paths[n as usize % paths.len()];
+        let document = format!(r#"{{"n":{n},"path":"{path}","line":"{path} {n} of {path}"}}"#);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..400).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for (text, hits) in [("%", 250), ("%20B", 50), ("%%", 50), ("% d", 50), ("_b", 100), ("%b", 0)] {
+        for condition in [format!("Contains(path, '{text}') ci"), format!("HasText('{text}') ci")] {
+            let query = format!("select count(*) as hits from stream where {condition}");
+            agree(&memory, &query);
+            assert_eq!(memory.query(&query).trim_end(), format!(r#"{{"hits":{hits}}}"#), "{condition}");
+            agree(&memory, &format!("select n from stream where not ({condition})"));
+        }
+        agree(&memory, &format!("select n from stream where Contains(line, '{text}') ci"));
+    }
+}
+
 /// Names that hardly repeat, beside texts that have them in them; some are escaped, absent or no strings.
 fn names() -> Memory {
     let event = |n: u64| {

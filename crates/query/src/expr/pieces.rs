@@ -27,6 +27,9 @@ const LOOKS_MIN: usize = 256;
 /// A byte of a set that has some characters beyond ASCII takes as long as so many others.
 const LOOKED_UP: usize = 4;
 
+/// HEURISTIC: a text that stands in so many places is searched for from the end.
+const FOUND_MAX: usize = 4;
+
 /// To begin a match, or to try it without an optional part, takes as long as so many.
 const TRIAL: usize = 16;
 
@@ -53,6 +56,8 @@ enum Begins {
     Set(Box<[bool; 256]>),
     /// With as many characters of a set as there are, or fewer.
     Longest(Box<Longest>),
+    /// The same, or with none of them.
+    Anywhere(Box<Set>),
 }
 
 #[derive(Clone, Debug)]
@@ -104,6 +109,8 @@ struct Longest {
 #[derive(Clone, Debug, PartialEq)]
 struct Set {
     has: Box<[bool; 256]>,
+    /// Whether it has all of them.
+    is_all: bool,
     /// The one byte that is not in it, where it has all characters beyond ASCII.
     all_but: Option<u8>,
     /// The characters beyond ASCII in ascending order, where it has some but not all of them.
@@ -191,7 +198,13 @@ impl Pieces {
             made.begins = match (pieces.next(), pieces.next()) {
                 (Some(Piece::Text(text)), _) => Begins::Text(Box::new(Finder::new(text).into_owned())),
                 (Some(Piece::Run(run)), None) if run.least > 0 => Begins::Set(run.set.leads()),
-                (Some(Piece::Run(run)), Some(_)) => Begins::Longest(Box::new(run.longest()?)),
+                (Some(Piece::Run(run)), Some(_)) if run.least > 0 => {
+                    Begins::Longest(Box::new(run.longest()?))
+                }
+                // A match is never empty: else it would have to be told where the next one begins.
+                (Some(Piece::Run(run)), Some(Piece::Text(_))) if run.most == usize::MAX => {
+                    Begins::Anywhere(Box::new(run.set.clone()))
+                }
                 _ => return None,
             };
         }
@@ -347,6 +360,7 @@ impl Pieces {
                 Begins::Text(finder) => Some(from + finder.find(rest)?),
                 Begins::Set(set) => Some(from + first_of(set, rest)?),
                 Begins::Longest(run) => Some(from + first_of(&run.leads, rest)?),
+                Begins::Anywhere(_) => Some(from),
             }
         };
         let mut from = from;
@@ -358,6 +372,11 @@ impl Pieces {
             }
             from = match &self.begins {
                 Begins::Longest(run) => start + run.set.extent(text.get(start..).unwrap_or_default()).max(1),
+                // What fails from its first character on fails behind all of them, too.
+                Begins::Anywhere(set) => {
+                    let other = start + set.extent(text.get(start..).unwrap_or_default());
+                    boundary_from(text, other + 1).max(other + 1)
+                }
                 // Behind an empty text no character begins.
                 _ => boundary_from(text, start + 1).max(start + 1),
             };
@@ -506,7 +525,7 @@ impl Run {
             (Before::Text(finders), true) => {
                 let (finder, reversed) = &**finders;
                 let within = text.as_bytes().get(least..text.len().min(most + finder.needle().len()))?;
-                least + reversed.rfind(within)?
+                least + last_of(finder, reversed, within)?
             }
             (Before::Text(finders), false) => {
                 let (finder, _) = &**finders;
@@ -548,6 +567,18 @@ fn first_of(set: &[bool; 256], bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| set[usize::from(*byte)])
 }
 
+/// Where a text stands last. To search for it from the end on takes much longer, unless it stands in many places.
+fn last_of(finder: &Finder<'_>, reversed: &FinderRev<'_>, bytes: &[u8]) -> Option<usize> {
+    let mut last = finder.find(bytes)?;
+    for _ in 0..FOUND_MAX {
+        match finder.find(bytes.get(last + 1..)?) {
+            Some(next) => last += 1 + next,
+            None => return Some(last),
+        }
+    }
+    reversed.rfind(bytes)
+}
+
 /// Where in a range, its end included, a character begins with one of these bytes: the last or the first one, from the start of the range.
 fn one_of(set: &[bool; 256], text: &str, range: Range<usize>, is_last: bool) -> Option<usize> {
     let within = text.as_bytes().get(range.start..text.len().min(range.end + 1))?;
@@ -567,8 +598,9 @@ impl Set {
         let mut has = Box::new([false; 256]);
         (0..=u8::MAX).zip(has.iter_mut()).for_each(|(byte, has)| *has = is_in(byte));
         let mut others = (0..=u8::MAX).zip(has.iter()).filter(|(_, has)| !**has).map(|(byte, _)| byte);
-        let all_but = others.next().filter(|_| others.next().is_none());
-        Set { has, all_but, beyond: None }
+        let first = others.next();
+        let all_but = first.filter(|_| others.next().is_none());
+        Set { has, is_all: first.is_none(), all_but, beyond: None }
     }
 
     /// Whether it has any characters beyond ASCII.
@@ -593,6 +625,7 @@ impl Set {
     /// How many bytes a text begins with that are of its characters.
     fn extent(&self, text: &str) -> usize {
         match (&self.all_but, &self.beyond) {
+            _ if self.is_all => None,
             (Some(byte), _) => memchr::memchr(*byte, text.as_bytes()),
             (None, None) => text.bytes().position(|byte| !self.has(byte)),
             (None, Some(_)) => self.first_other(text),
@@ -670,7 +703,7 @@ fn set_of(class: &Class) -> Option<Set> {
     let set = Set::new(|byte| if byte.is_ascii() { is_in(char::from(byte)) } else { !beyond.is_empty() });
     let is_part = !beyond.is_empty() && beyond != ['\u{80}'..=char::MAX];
     Some(match is_part {
-        true => Set { has: set.has, all_but: None, beyond: Some(beyond.into()) },
+        true => Set { is_all: false, all_but: None, beyond: Some(beyond.into()), ..set },
         false => set,
     })
 }
@@ -789,6 +822,13 @@ mod tests {
             (r"^.*?([^.]+\.[^.]+)\.?$", "localhost.", 0),
             (r"([^.\/]+)(?:\.(\w+))?\/?", "a.b/c/d.é", 3),
             (r"v(\d+)(?:\.(\d+)(?:\.(\d+))?)?", "v1 v2.3 v4.5.6.", 3),
+            // It begins with as many characters as there are, or with none.
+            (r".* after ([0-9]+) ms$", "stalled after 3 s, after 250 ms", 1),
+            (r".*=(\d+)", "a=1 b=2\nc=3\nd\n=4é", 3),
+            (r"(?s).*Seq Scan on ([a-z_.]+) .*", "Seq Scan on a \n ->  Seq Scan on b.c (cost=0)\n", 1),
+            (r"(?s).*?rows=(\d+) (.*)", "é rows= rows=12 rows=3 ", 1),
+            (r"[a-z]*x", "axbx c aäx", 2),
+            (r"(\w*)@(\w*)", "ada@x, @y bob@", 3),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");
         }
@@ -801,7 +841,8 @@ mod tests {
             "(ab)+",
             r"\bx",
             "(?m)^a",
-            "[a-z]*x",
+            "[a-z]*[xy]",
+            "a*b*",
             "^(ab)??",
             "^(abc|b|abcd)",
             "^(ab|c|)",

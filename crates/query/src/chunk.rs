@@ -204,6 +204,26 @@ impl Columns {
         }
     }
 
+    /// The last value of a column of values.
+    #[inline]
+    pub(crate) fn last_cell(&self, column: usize) -> Option<CellText> {
+        match self.columns.get(column)? {
+            Column::Values(cells) => cells.last().copied(),
+            _ => None,
+        }
+    }
+
+    /// Gives a column of values one that these columns have already.
+    #[inline]
+    pub(crate) fn push_again(&mut self, column: usize, cell: CellText) {
+        if let CellText::Own { start, end } = cell {
+            self.repeated += (end - start) as usize;
+        }
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.push(cell);
+        }
+    }
+
     /// The same of a whole number.
     #[inline]
     pub(crate) fn push_whole(&mut self, column: usize, whole: u64) {

@@ -25,6 +25,12 @@ impl Pairs {
         ((pair >> u32::BITS) as u32, pair as u32)
     }
 
+    /// Adds a pair that is known to be none of these: its number.
+    #[inline]
+    pub(crate) fn push(&mut self, first: u32, second: u32) -> u32 {
+        self.0.push(pair(first, second))
+    }
+
     /// The number of a pair, which is added if it is new.
     pub(crate) fn find(&mut self, first: u32, second: u32) -> Found {
         self.0.find(pair(first, second))

@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, Hasher};
 pub(crate) struct Words {
     slots: Slots,
     words: Pages<u64>,
+    /// How many of them, the first ones, are found by their hashes. The others are before the next one is sought.
+    hashed: usize,
     hashes: Hashes,
     hasher: RandomState,
 }
@@ -77,6 +79,13 @@ impl Words {
         self.words.iter().copied()
     }
 
+    /// Adds a word that is known to be none of these: its number.
+    #[inline]
+    pub(crate) fn push(&mut self, word: u64) -> u32 {
+        self.words.push(word);
+        self.len() as u32 - 1
+    }
+
     /// The number of a word, which is added if it is new.
     #[inline]
     pub(crate) fn find(&mut self, word: u64) -> Found {
@@ -134,6 +143,7 @@ impl Words {
                 let new = self.len() as u32;
                 self.slots.insert(hash, new);
                 self.words.push(word);
+                self.hashed += 1;
                 Found::New(new)
             }
         }
@@ -142,6 +152,27 @@ impl Words {
     /// Sees to it that some words have hashes which tell them from all others, or else that words are looked at.
     #[inline]
     fn prepare_for(&mut self, words: &[u64]) {
+        if self.hashed < self.len() {
+            self.hash_pushed();
+        }
+        self.prepare_hashes_for(words);
+    }
+
+    /// Sees to it that words which were added without a look are found, too.
+    #[cold]
+    fn hash_pushed(&mut self) {
+        while let Some(word) = self.words.get(self.hashed).copied() {
+            self.prepare_hashes_for(&[word]);
+            // All of them may have been hashed anew.
+            if self.hashed < self.len() {
+                self.slots.insert(self.hash(word), self.hashed as u32);
+                self.hashed += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn prepare_hashes_for(&mut self, words: &[u64]) {
         if let Hashes::OfHalves { upper, .. } = self.hashes
             && words.iter().fold(false, |differs, word| differs | (upper_half(*word) != upper))
         {
@@ -150,7 +181,7 @@ impl Words {
         if let (Hashes::None, Some(first)) = (self.hashes, words.first()) {
             let scramble = Scramble::by_chance(&self.hasher);
             self.hashes = Hashes::OfHalves { upper: upper_half(*first), scramble };
-            self.prepare_for(words);
+            self.prepare_hashes_for(words);
         }
     }
 
@@ -163,6 +194,7 @@ impl Words {
             slots.insert(self.hash(*word), place);
         }
         self.slots = slots;
+        self.hashed = self.len();
     }
 
     #[inline]
@@ -209,6 +241,23 @@ struct Looked {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn words_that_were_added_without_a_look_are_found() {
+        for upper in [0, 1] {
+            let mut table = Words::default();
+            let words: Vec<u64> = (0..1000).map(|n| (n % 2 * upper) << 40 | n).collect();
+            for some in words.chunks(7) {
+                let (pushed, found) = some.split_at(some.len() / 2);
+                pushed.iter().for_each(|word| _ = table.push(*word));
+                found.iter().for_each(|word| _ = table.find(*word));
+            }
+            for (number, word) in (0..).zip(&words) {
+                assert_eq!(table.find(*word), Found::Known(number));
+            }
+            assert_eq!(table.len(), words.len());
+        }
+    }
 
     proptest! {
         #[test]

@@ -8,12 +8,13 @@ use super::states::States;
 use super::threads::{NAME, lock};
 use crate::aggregate::Accumulators;
 use crate::allocated::Pages;
-use crate::chunk::{Chunk, Columns};
+use crate::chunk::{CellText, Chunk, Columns};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
 use crate::interrupt::Meter;
 use crate::key_table::TOGETHER;
+use crate::keys::Keys;
 use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::{Grouping, Plan};
@@ -128,6 +129,7 @@ impl ClosedGroups {
         let ClosedGroups { groups, order, states, tables, .. } = self;
         let (asked, mut values) = (grouping.asked_by(grouping.having.as_ref()), GroupValues::of(grouping));
         let plain = grouping.plain_cells();
+        let mut told = ToldKeys::of(grouping.keys.len());
         let mut ahead = Vec::with_capacity(TOGETHER);
         let mut are_ahead = left.start;
         while !page.is_full()
@@ -148,23 +150,16 @@ impl ClosedGroups {
             {
                 let row = page.len();
                 page.count_rows(1);
-                let mut column = 0..grouping.keys.len();
-                let are_spelled = tables.each_spelling(number, group, |spelling| {
-                    let Some(column) = column.next() else { return };
-                    match spelling.is_shown_as_it_is() {
-                        true => page.push_text(column, &spelling),
-                        false => page.push(column, row, &spelling.value(), &[]),
-                    }
-                });
-                if !are_spelled {
+                let has_keys = !grouping.keys.is_empty();
+                if has_keys
+                    && !tables.each_number(number, group, |keys, number| told.push(page, row, keys, number))
+                {
                     values.begin();
                     values.make_keys(number, group, tables);
-                    values
-                        .values
-                        .iter()
-                        .zip(column)
-                        .for_each(|(key, column)| page.push(column, row, key, &[]));
+                    let keys = (0..grouping.keys.len()).zip(&values.values);
+                    keys.for_each(|(column, key)| page.push(column, row, key, &[]));
                 }
+                told.next_row();
                 let mut bytes = 0;
                 for (column, aggregate) in (grouping.keys.len()..).zip(plain) {
                     if let Some(whole) = states.whole(*aggregate, number) {
@@ -326,6 +321,49 @@ impl Page {
         self.rows.clear();
         self.made = all.fill(&mut left, &mut self.rows, grouping, control);
         self.left = left;
+    }
+}
+
+/// The keys that the last rows of a page show, to be told no more than once where they come again.
+struct ToldKeys {
+    /// For each column some numbers of keys, each in the place that it has to be in, and their cells.
+    columns: Vec<[Option<(u32, CellText)>; TOLD]>,
+    /// The column of the next one.
+    column: usize,
+}
+
+/// So many are known of each column.
+const TOLD: usize = 32;
+
+impl ToldKeys {
+    fn of(columns: usize) -> ToldKeys {
+        // A single key comes no more than once.
+        ToldKeys { columns: vec![[None; TOLD]; if columns > 1 { columns } else { 0 }], column: 0 }
+    }
+
+    /// Gives the next column of a page the key with a number.
+    #[inline]
+    fn push(&mut self, page: &mut Columns, row: usize, keys: &Keys, number: u32) {
+        let column = self.column;
+        self.column += 1;
+        let mut known = self.columns.get_mut(column).and_then(|told| told.get_mut(number as usize % TOLD));
+        if let Some(Some((of, cell))) = known
+            && *of == number
+        {
+            return page.push_again(column, *cell);
+        }
+        let spelling = keys.first(number);
+        match spelling.is_shown_as_it_is() {
+            true => page.push_text(column, &spelling),
+            false => page.push(column, row, &spelling.value(), &[]),
+        }
+        if let (Some(known), Some(cell)) = (&mut known, page.last_cell(column)) {
+            **known = Some((number, cell));
+        }
+    }
+
+    fn next_row(&mut self) {
+        self.column = 0;
     }
 }
 

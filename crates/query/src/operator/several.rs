@@ -27,6 +27,7 @@ pub(super) struct SeveralKeys {
     /// For each row of a chunk its combination, by its place in that.
     places: Vec<u32>,
     placed: Placed,
+    interval: OfInterval,
 }
 
 /// The groups of combinations of values, each at the place of its combination.
@@ -36,6 +37,53 @@ struct Placed {
     rooms: Vec<usize>,
     /// One more than the group; 0 where it is not known.
     groups: Vec<u32>,
+}
+
+/// The groups of an interval of time, each at the place of the combination of its other values. Rows come in the order of time as a rule: what an interval has is new where
+/// the interval is, and need not be looked up among all groups.
+#[derive(Default)]
+struct OfInterval {
+    /// The number of the interval, of which all groups are known here; none where other rows came since.
+    number: Option<u32>,
+    /// How many values of each other key there is room for.
+    rooms: Vec<usize>,
+    /// For each other key the pairs, by the place of its value and those of the keys before it: in which turn each was met, and its number.
+    pairs: Vec<Vec<(u32, u32)>>,
+    /// How many intervals have had their turn.
+    turn: u32,
+}
+
+impl OfInterval {
+    /// Makes room for so many values of each other key: whether there is.
+    fn have_room(&mut self, lengths: impl Iterator<Item = usize> + Clone) -> bool {
+        let is_known = self.rooms.len() == lengths.clone().count();
+        if is_known && lengths.clone().zip(&self.rooms).all(|(length, room)| length <= *room) {
+            return true;
+        }
+        *self = OfInterval::default();
+        let rooms: Vec<usize> = lengths.map(usize::next_power_of_two).collect();
+        let sizes = rooms.iter().scan(1usize, |size, room| {
+            *size = size.saturating_mul(*room);
+            Some(*size)
+        });
+        let sizes: Vec<usize> = sizes.collect();
+        let is_room = sizes.iter().all(|size| *size <= FEW);
+        if is_room {
+            self.pairs = sizes.iter().map(|size| vec![(0, 0); *size]).collect();
+            self.rooms = rooms;
+        }
+        is_room
+    }
+
+    /// The turn of an interval, of which no group is known yet.
+    fn begin(&mut self, number: u32) {
+        self.number = Some(number);
+        self.turn = self.turn.wrapping_add(1);
+        if self.turn == 0 {
+            self.pairs.iter_mut().for_each(|pairs| pairs.fill((0, 0)));
+            self.turn = 1;
+        }
+    }
 }
 
 /// The place of each row's combination, by the numbers of its values and how many values of each key there is room for: key by key, which takes less than row by row.
@@ -71,6 +119,9 @@ const FEW: usize = 1 << 14;
 const PLACED_MAX: usize = 1 << 18;
 const PLACED_A_ROW: usize = 16;
 
+/// HEURISTIC: where intervals of time have fewer rows than so many, most groups are new.
+const ROWS_OF_SHORT: usize = 128;
+
 impl SeveralKeys {
     /// No groups yet; for each key there may be keys that outlive the query.
     pub(super) fn new(keys: &[KeyColumn], kept: &[Option<Arc<KeptKeys>>]) -> SeveralKeys {
@@ -99,6 +150,7 @@ impl SeveralKeys {
     ) {
         let mut columns = std::mem::take(&mut self.columns);
         columns.resize_with(self.keys.len(), Vec::new);
+        let known = self.keys.first().map_or(0, |key| key.values.len()) as u32;
         for ((key, values), numbers) in keys.iter().zip(&mut self.keys).zip(&mut columns) {
             numbers.clear();
             match key {
@@ -109,10 +161,22 @@ impl SeveralKeys {
                 }
             }
         }
-        match self.combinations().filter(|combinations| *combinations <= FEW && is_sorted) {
-            _ if are_later && self.have_places(chunk.len()) => {
-                self.find_placed(&columns, chunk.len(), groups, meet);
+        let combinations = self.combinations().filter(|combinations| *combinations <= FEW && is_sorted);
+        let by_time = matches!(keys.first(), Some(KeyColumn::Time(_))) && is_sorted && are_later;
+        let intervals = self.keys.first().map_or(0, |key| key.values.len()).saturating_sub(known as usize);
+        let are_short = by_time && intervals * ROWS_OF_SHORT > chunk.len();
+        let have_places = are_later && !are_short && self.have_places(chunk.len());
+        if by_time && !have_places {
+            let lengths = self.keys.iter().skip(1).map(|key| key.values.len());
+            if self.interval.have_room(lengths) {
+                self.find_by_interval(&columns, known, groups, meet);
+                self.columns = columns;
+                return;
             }
+        }
+        self.interval.number = None;
+        match combinations {
+            _ if have_places => self.find_placed(&columns, chunk.len(), groups, meet),
             None => self.find_pairs(&columns, are_later, groups, meet),
             Some(combinations) => self.find_few(&columns, chunk.len(), combinations, groups, meet),
         }
@@ -194,6 +258,63 @@ impl SeveralKeys {
         (self.few, self.places) = (few, places);
     }
 
+    /// The same of rows in the order of time, which are later than the first of every group, interval by interval. So many intervals were known before.
+    fn find_by_interval(
+        &mut self,
+        columns: &[Vec<u32>],
+        known: u32,
+        groups: &mut Vec<u32>,
+        mut meet: impl FnMut(&SeveralKeys, usize, Found),
+    ) {
+        let [times, others @ ..] = columns else { return };
+        let (mut new, mut of) = (std::mem::take(&mut self.new), std::mem::take(&mut self.interval));
+        let (mut begin, mut begun) = (0, Vec::new());
+        new.clear();
+        for rows in times.chunk_by(|one, other| one == other) {
+            let (all, number) = (begin..begin + rows.len(), rows.first().copied().unwrap_or_default());
+            begin = all.end;
+            if of.number != Some(number) && number < known {
+                // Its first rows were told in another way.
+                of.number = None;
+                groups.extend_from_slice(rows);
+                for (pairs, numbers) in self.pairs.iter_mut().zip(others) {
+                    begun.clear();
+                    let of_rows = groups.get_mut(all.clone()).unwrap_or_default();
+                    pairs.find_all(of_rows, numbers.get(all.clone()).unwrap_or_default(), &mut begun);
+                }
+                new.extend(begun.iter().map(|row| all.start as u32 + row));
+                continue;
+            }
+            if of.number != Some(number) {
+                of.begin(number);
+            }
+            for row in all {
+                let (mut place, mut group, mut is_new) = (0, number, false);
+                let known = of.pairs.iter_mut().zip(&of.rooms);
+                for ((pairs, numbers), (known, room)) in self.pairs.iter_mut().zip(others).zip(known) {
+                    let number = numbers.get(row).copied().unwrap_or_default();
+                    place = place * room + number as usize;
+                    let Some(known) = known.get_mut(place) else { continue };
+                    is_new = known.0 != of.turn;
+                    if is_new {
+                        *known = (of.turn, pairs.push(group, number));
+                    }
+                    group = known.1;
+                }
+                if is_new {
+                    new.push(row as u32);
+                }
+                groups.push(group);
+            }
+        }
+        (self.interval, self.new) = (of, Vec::new());
+        for row in &new {
+            let row = *row as usize;
+            meet(self, row, Found::New(groups.get(row).copied().unwrap_or_default()));
+        }
+        self.new = new;
+    }
+
     /// How many combinations of the values there may be.
     fn combinations(&self) -> Option<usize> {
         self.keys.iter().try_fold(1usize, |size, key| size.checked_mul(key.values.len()))
@@ -235,6 +356,7 @@ impl SeveralKeys {
 
     /// The group of values as JSON text.
     pub(super) fn find<'j>(&mut self, values: impl Iterator<Item = &'j [u8]>) -> Found {
+        self.interval.number = None;
         let numbers: Vec<u32> = self.keys.iter_mut().zip(values).map(|(key, json)| key.find(json)).collect();
         self.find_numbers(numbers.into_iter())
     }
@@ -276,6 +398,11 @@ impl SeveralKeys {
         self.keys.iter().take(1).for_each(|key| key.values.read_ahead(&numbers));
     }
 
+    /// The values of a group one after the other, each by the keys that have it and its number among them.
+    pub(super) fn each_number<'s>(&'s self, group: u32, each: &mut impl FnMut(&'s Keys, u32)) {
+        self.each_key(group, &mut |key, number| each(&key.values, number));
+    }
+
     /// The values of a group one after the other, each in its first spelling.
     pub(super) fn each_value<'s>(&'s self, group: u32, each: &mut impl FnMut(Spelling<'s>)) {
         self.each_key(group, &mut |key, number| each(key.values.first(number)));
@@ -309,6 +436,7 @@ impl SeveralKeys {
         other: &SeveralKeys,
         mut each: impl FnMut(Taken<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.interval.number = None;
         let mut here = Here::of(other);
         let (mut numbers, mut seconds, mut new) = (Vec::new(), Vec::new(), Vec::new());
         let (Some(of_other), Some(last)) = (other.pairs.last(), other.pairs.len().checked_sub(1)) else {
@@ -373,6 +501,7 @@ impl SeveralKeys {
     /// Forgets how groups are found: their values are all that is asked for from now on.
     pub(super) fn close(&mut self) {
         self.placed = Placed::default();
+        self.interval = OfInterval::default();
         self.pairs.iter_mut().for_each(Pairs::close);
         self.keys.iter_mut().for_each(|key| key.values.close());
     }
@@ -385,7 +514,9 @@ impl SeveralKeys {
 
     /// What it holds, in bytes.
     pub(super) fn bytes(&self) -> usize {
+        let of_interval: usize = self.interval.pairs.iter().map(|pairs| size_of_val(pairs.as_slice())).sum();
         size_of_val(self.placed.groups.as_slice())
+            + of_interval
             + self.pairs.iter().map(Pairs::bytes).sum::<usize>()
             + self.keys.iter().map(|key| key.values.bytes()).sum::<usize>()
     }

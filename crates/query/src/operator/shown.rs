@@ -4,7 +4,6 @@ use super::several::SeveralKeys;
 use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::Order;
 use crate::key_numbers::KeptKeys;
-use crate::key_table::Spelling;
 use crate::keys::Keys;
 use crate::outputs::KeyColumn;
 use crate::value::Value;
@@ -99,17 +98,12 @@ impl GroupKeys {
         }
     }
 
-    /// The texts of a group's keys, one after the other; false where they are not spelled in the tables.
-    pub(super) fn each_spelling(
-        &self,
-        number: u32,
-        group: &Group,
-        mut each: impl FnMut(Spelling<'_>),
-    ) -> bool {
+    /// The keys of a group one after the other, each by those that have it and its number among them; false where they are not spelled in the tables.
+    pub(super) fn each_number(&self, number: u32, group: &Group, mut each: impl FnMut(&Keys, u32)) -> bool {
         match group.is_apart {
             true => return false,
-            false if self.several.has_keys() => self.several.each_value(number, &mut each),
-            false => each(self.single.first(number)),
+            false if self.several.has_keys() => self.several.each_number(number, &mut each),
+            false => each(&self.single, number),
         }
         true
     }

@@ -177,3 +177,61 @@ fn values_that_differ_are_counted_by_threads_together_as_by_one() {
         }
     }
 }
+
+/// Groups of short intervals: most are new where their interval is. Blocks begin in the middle of intervals, some overlap, some values come late, some keys are absent
+/// or spelled in several ways.
+#[test]
+fn groups_of_short_intervals_are_those_of_all_rows() {
+    let event = |n: u64| {
+        let kind = match n {
+            0..3_000 => n % 3,
+            3_000..6_000 => n % 7,
+            _ => n % 40,
+        };
+        let code = match n % 11 {
+            0 => String::new(),
+            1 => format!(r#","code":{}.0"#, n % 5),
+            2 => r#","code":null"#.to_owned(),
+            _ => format!(r#","code":{}"#, n % 5),
+        };
+        let (step, city) =
+            (10_000_000 * (7 + n % 5), ["Bern", "Z\\u00fcrich", "Zürich"][(n / 4 % 3) as usize]);
+        Event {
+            instant: 638_000_000_000_000_000 + n * step / 3 + n / 1_000 * 20_000_000_000,
+            arrival: n,
+            document: format!(r#"{{"n":{n},"kind":"k{kind}","city":"{city}"{code}}}"#),
+        }
+    };
+    let mut events: Vec<Event> = (0..9_000).map(event).collect();
+    events.sort_by_key(|event| (event.instant, event.arrival));
+    let blocks: Vec<&[Event]> = events.chunks(1_300).collect();
+    let half = |half: u64| events.iter().filter(|event| event.arrival % 2 == half).cloned().collect();
+    let halves: [Vec<Event>; 2] = [half(0), half(1)];
+    let mut groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    let later: Vec<Event> = (9_000..12_000).map(event).collect();
+    let (even, odd): (Vec<Event>, Vec<Event>) = later.into_iter().partition(|event| event.arrival % 2 == 0);
+    let overlapping: [&[Event]; 2] = [&even, &odd];
+    groups.push(&overlapping);
+    let both: [&[Event]; 2] = [&halves[0], &halves[1]];
+    for memory in [Memory::blocks(&groups), Memory::blocks(&[&both])] {
+        for query in [
+            "select count(*), first(n), last(n) from stream group by time(1m), kind, city",
+            "select count(*), sum(n) from stream group by time(10s), code",
+            "select count(*) from stream group by time(10s), kind, code, city having count(*) > 1",
+            "select count(*) as c from stream group by time(1m), city, kind order by c desc, city, kind limit 20",
+            "select count(*) from stream where n % 3 = 1 group by time(30s), kind, city order by time desc",
+            "select max(n) from stream group by city, time(1m), kind",
+            "select count(*), max(city) from stream group by time(1m), city, kind limit 50",
+        ] {
+            agree(&memory, query);
+            let query = Query::prepare(query).unwrap_or_else(|error| panic!("{error}"));
+            let memory = memory.in_columns();
+            let plain = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() }).0;
+            for threads in [1, 3] {
+                let threads = NonZeroUsize::new(threads).unwrap();
+                let found = memory.run(&query, RunOptions { threads, ..RunOptions::default() }).0;
+                assert!(found == plain, "{threads} threads");
+            }
+        }
+    }
+}

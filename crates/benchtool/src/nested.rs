@@ -146,8 +146,10 @@ impl Missing {
         };
         Some(match remedy {
             Remedy::Elements { array, path: elements } => {
+                let within = elements.strip_prefix(&format!("{array}[?].")).unwrap_or(elements);
                 format!(
-                    "{which} has a key `{path}`: `{array}` is an array; write `{elements}` for any of its elements"
+                    "{which} has a key `{path}`: `{array}` is an array; in a condition `{elements}` is that of any of its elements, and \
+                     `lateral unnest({array}) as x` gives a row for each, with `x.{within}`"
                 )
             }
             Remedy::Near(near) => format!("{which} has a key `{path}`; did you mean `{near}`?"),

@@ -95,7 +95,7 @@ const MISLEADING: &[(&str, &str)] = &[
     ),
     (
         "select percentile(Code, 95) from stream group by Elapsed",
-        "`percentile(Code, 95, 0.01)` passes over texts, and no value of `Code` is a number; `percentile(ToNumber(Code), 95, 0.01)` reads \
+        "`percentile(Code, 95)` passes over texts, and no value of `Code` is a number; `percentile(ToNumber(Code), 95)` reads \
          numbers in text",
     ),
     (

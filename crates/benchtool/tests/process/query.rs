@@ -406,7 +406,8 @@ fn misspelt_keys_in_objects_are_warned_of() {
             ),
             (
                 "select count(*) from stream where Timings.Elapsed > 1",
-                "no event has a key `Timings.Elapsed`: `Timings` is an array; write `Timings[?].Elapsed` for any of its elements",
+                "no event has a key `Timings.Elapsed`: `Timings` is an array; in a condition `Timings[?].Elapsed` is that of any of its elements, and \
+                 `lateral unnest(Timings) as x` gives a row for each, with `x.Elapsed`",
             ),
             (
                 "select count(*) from stream where id.orig_x = 'h'",

@@ -52,7 +52,8 @@ impl Aggregate for Percentile {
     }
 
     fn constants(self) -> Vec<String> {
-        vec![self.p.to_string(), self.error.to_string()]
+        let error = Some(self.error).filter(|error| Some(*error) != ERROR.default);
+        [Some(self.p), error].into_iter().flatten().map(|constant| constant.to_string()).collect()
     }
 
     fn kind(self, _: Certain) -> Certain {
@@ -97,7 +98,8 @@ impl Aggregate for Median {
     }
 
     fn constants(self) -> Vec<String> {
-        vec![self.error.to_string()]
+        let error = Some(self.error).filter(|error| Some(*error) != ERROR.default);
+        error.iter().map(f64::to_string).collect()
     }
 
     fn kind(self, _: Certain) -> Certain {

@@ -78,15 +78,6 @@ pub(crate) struct NumberedKeys {
     are_canonical: Vec<bool>,
 }
 
-/// The numbers of the texts of a dictionary, and which of these are spelled otherwise than the first time.
-struct Numbered {
-    numbers: Vec<u32>,
-    spelled_otherwise: Vec<u32>,
-}
-
-/// So many texts are looked up together, before it is known whether all are there.
-const FOUND_TOGETHER: u32 = 256;
-
 impl KeyNumbers {
     /// Tables of at most so many bytes together.
     pub fn new(bytes_max: usize) -> KeyNumbers {
@@ -269,15 +260,6 @@ impl KeptKeys {
         let tables = self.tables.upgrade()?;
         // Another table may have to spell its texts: never while this one is locked.
         dictionary.spell();
-        // Who looks keys up that are all there keeps nobody else from it.
-        let keys = self.read();
-        if self.is_given_up() {
-            return None;
-        }
-        if let Some(found) = keys.find(dictionary) {
-            return Some(self.give_numbers(dictionary, found));
-        }
-        drop(keys);
         let mut keys = self.keys.keys.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first.
         let known = dictionary.numbers().filter(|numbers| numbers.table == self.id);
@@ -285,30 +267,26 @@ impl KeptKeys {
             return known;
         }
         let own = Arc::make_mut(&mut keys);
-        let added = own.add(dictionary);
+        let (numbers, spelled_otherwise) = own.add(dictionary);
         let bytes = own.held_bytes();
         let before = self.held_bytes.swap(bytes, Relaxed);
         // Less where it was copied, as somebody reads what it was: a copy has no room to spare. Both wrap alike.
         tables.held_bytes.fetch_add(bytes.wrapping_sub(before), Relaxed);
-        let numbers = self.give_numbers(dictionary, added);
-        drop(keys);
-        tables.make_room_for(self);
-        Some(numbers)
-    }
-
-    /// Gives a dictionary the numbers of its texts.
-    fn give_numbers(&self, dictionary: &Dictionary, numbered: Numbered) -> Arc<EntryNumbers> {
+        let is_given_up = self.is_given_up.clone();
+        let firsts = dictionary.firsts().map(Option::unwrap_or_default).collect();
         let keys_of = Arc::downgrade(&self.keys);
         let numbers = Arc::new(EntryNumbers {
             table: self.id,
-            is_given_up: self.is_given_up.clone(),
+            is_given_up,
             keys: keys_of,
-            firsts: dictionary.firsts().map(Option::unwrap_or_default).collect(),
-            numbers: numbered.numbers.into(),
-            spelled_otherwise: numbered.spelled_otherwise.into(),
+            numbers,
+            firsts,
+            spelled_otherwise,
         });
         dictionary.keep_numbers(&numbers);
-        numbers
+        drop(keys);
+        tables.make_room_for(self);
+        Some(numbers)
     }
 }
 
@@ -366,66 +344,33 @@ impl NumberedKeys {
         self.table.held_bytes() + self.firsts.capacity() * size_of::<Kept>() + self.are_canonical.capacity()
     }
 
-    /// The numbers of a dictionary's texts, where all are known in this spelling.
-    fn find(&self, dictionary: &Dictionary) -> Option<Numbered> {
-        let mut numbered = Numbered::of(dictionary.len());
-        let (mut entries, mut known) = (0..dictionary.len() as u32, Vec::new());
-        while !entries.is_empty() {
-            let some = entries.start..entries.end.min(entries.start + FOUND_TOGETHER);
-            entries.start = some.end;
-            self.look_ahead(some.clone().map(|entry| dictionary.get(entry)), &mut known);
-            for (entry, known) in some.zip(&known) {
-                let number = known.checked_sub(1)?;
-                let NumberedKeys { table, firsts, are_canonical } = self;
-                numbered
-                    .push(number, is_otherwise(table, firsts, are_canonical, number, dictionary.get(entry)));
-            }
-        }
-        Some(numbered)
-    }
-
-    /// Adds the texts of a dictionary.
-    fn add(&mut self, dictionary: &Dictionary) -> Numbered {
+    /// Adds the texts of a dictionary: their numbers, and which of them are spelled otherwise than before.
+    fn add(&mut self, dictionary: &Dictionary) -> (Box<[u32]>, Box<[u32]>) {
         let NumberedKeys { table, firsts, are_canonical } = self;
-        let mut numbered = Numbered::of(dictionary.len());
+        let mut numbers = Vec::with_capacity(dictionary.len());
+        let mut otherwise = Vec::new();
         let texts = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry));
         table.find_all(0, false, texts, |table, found| {
-            let text = dictionary.get(numbered.numbers.len() as u32);
-            let is_otherwise = match found {
+            let entry = numbers.len() as u32;
+            let text = dictionary.get(entry);
+            // A key in its canonical text need not be looked at again where that came first.
+            let is_canonical = is_its_canonical_text(text, false);
+            match found {
                 Found::New(_) => {
                     firsts.push(table.last_spelling());
-                    are_canonical.push(is_its_canonical_text(text, false));
-                    false
+                    are_canonical.push(is_canonical);
                 }
-                Found::Known(number) => is_otherwise(table, firsts, are_canonical, number, text),
-            };
-            numbered.push(found.number(), is_otherwise);
+                Found::Known(number) => {
+                    let is_first_canonical = are_canonical.get(number as usize) == Some(&true);
+                    let first = || firsts.get(number as usize).map(|first| table.spelling(*first));
+                    if !(is_canonical && is_first_canonical) && first().is_none_or(|first| *first != *text) {
+                        otherwise.push(entry);
+                    }
+                }
+            }
+            numbers.push(found.number());
         });
-        numbered
-    }
-}
-
-/// Whether a text is another spelling of a key than the first one.
-fn is_otherwise(table: &KeyTable, firsts: &[Kept], are_canonical: &[bool], number: u32, text: &[u8]) -> bool {
-    // A key in its canonical text need not be looked at again where that came first.
-    if are_canonical.get(number as usize) == Some(&true) && is_its_canonical_text(text, false) {
-        return false;
-    }
-    let first = firsts.get(number as usize).map(|first| table.spelling(*first));
-    first.is_none_or(|first| *first != *text)
-}
-
-impl Numbered {
-    fn of(texts: usize) -> Numbered {
-        Numbered { numbers: Vec::with_capacity(texts), spelled_otherwise: Vec::new() }
-    }
-
-    /// Adds the number of the next text.
-    fn push(&mut self, number: u32, is_otherwise: bool) {
-        if is_otherwise {
-            self.spelled_otherwise.push(self.numbers.len() as u32);
-        }
-        self.numbers.push(number);
+        (numbers.into(), otherwise.into())
     }
 }
 

@@ -56,7 +56,7 @@ enum Begins {
     Set(Box<[bool; 256]>),
     /// With as many characters of a set as there are, or fewer.
     Longest(Box<Longest>),
-    /// The same, or with none of them.
+    /// With as many characters of a set as there are, or fewer, or none of them.
     Anywhere(Box<Set>),
 }
 
@@ -202,7 +202,10 @@ impl Pieces {
                     Begins::Longest(Box::new(run.longest()?))
                 }
                 // A match is never empty: else it would have to be told where the next one begins.
-                (Some(Piece::Run(run)), Some(Piece::Text(_))) if run.most == usize::MAX => {
+                // Of few characters, most places would be tried for nothing.
+                (Some(Piece::Run(run)), Some(Piece::Text(_)))
+                    if run.most == usize::MAX && (run.set.is_all || run.set.all_but.is_some()) =>
+                {
                     Begins::Anywhere(Box::new(run.set.clone()))
                 }
                 _ => return None,
@@ -827,8 +830,7 @@ mod tests {
             (r".*=(\d+)", "a=1 b=2\nc=3\nd\n=4é", 3),
             (r"(?s).*Seq Scan on ([a-z_.]+) .*", "Seq Scan on a \n ->  Seq Scan on b.c (cost=0)\n", 1),
             (r"(?s).*?rows=(\d+) (.*)", "é rows= rows=12 rows=3 ", 1),
-            (r"[a-z]*x", "axbx c aäx", 2),
-            (r"(\w*)@(\w*)", "ada@x, @y bob@", 3),
+            (r"([^ ]*)@(\w*)", "ada@x, @y bob@", 3),
         ] {
             assert_eq!(compare(source, false, text), Some(matches), "/{source}/ {text:?}");
         }
@@ -841,7 +843,8 @@ mod tests {
             "(ab)+",
             r"\bx",
             "(?m)^a",
-            "[a-z]*[xy]",
+            "[a-z]*x",
+            ".*[xy]",
             "a*b*",
             "^(ab)??",
             "^(abc|b|abcd)",

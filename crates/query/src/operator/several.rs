@@ -294,16 +294,16 @@ impl SeveralKeys {
             }
             for row in all {
                 let (mut place, mut group, mut is_new) = (0, number, false);
-                let known = of.pairs.iter_mut().zip(&of.rooms);
-                for ((pairs, numbers), (known, room)) in self.pairs.iter_mut().zip(others).zip(known) {
+                let of_keys = of.pairs.iter_mut().zip(&of.rooms);
+                for ((pairs, numbers), (met, room)) in self.pairs.iter_mut().zip(others).zip(of_keys) {
                     let number = numbers.get(row).copied().unwrap_or_default();
                     place = place * room + number as usize;
-                    let Some(known) = known.get_mut(place) else { continue };
-                    is_new = known.0 != of.turn;
+                    let Some(met) = met.get_mut(place) else { continue };
+                    is_new = met.0 != of.turn;
                     if is_new {
-                        *known = (of.turn, pairs.push(group, number));
+                        *met = (of.turn, pairs.push(group, number));
                     }
-                    group = known.1;
+                    group = met.1;
                 }
                 if is_new {
                     new.push(row as u32);

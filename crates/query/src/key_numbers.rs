@@ -3,6 +3,7 @@
 //! Of a path that comes a second time as a group's key there is a table of its keys over all blocks, and each dictionary that stays in memory from query to query
 //! has the numbers of its texts in it. Keys are added and never changed, so that no number is ever wrong; what comes with new blocks is added when these come.
 
+use crate::allocated::Pages;
 use crate::dictionary::{Dictionary, EntryNumbers, SpellsKeys};
 use crate::key_table::{Found, Kept, KeyTable, Spelling, is_its_canonical_text};
 use std::collections::HashMap;
@@ -73,9 +74,9 @@ struct SharedKeys {
 pub(crate) struct NumberedKeys {
     table: KeyTable,
     /// The spelling in which each came first.
-    firsts: Vec<Kept>,
+    firsts: Pages<Kept>,
     /// Whether that is its canonical text, which is no other's.
-    are_canonical: Vec<bool>,
+    are_canonical: Pages<bool>,
 }
 
 impl KeyNumbers {
@@ -341,7 +342,7 @@ impl NumberedKeys {
     }
 
     fn held_bytes(&self) -> usize {
-        self.table.held_bytes() + self.firsts.capacity() * size_of::<Kept>() + self.are_canonical.capacity()
+        self.table.held_bytes() + self.firsts.bytes() + self.are_canonical.bytes()
     }
 
     /// Adds the texts of a dictionary: their numbers, and which of them are spelled otherwise than before.

@@ -193,7 +193,7 @@ impl GroupReader<'_> {
             if reading.are_spared[column] {
                 continue;
             }
-            for (code, count) in group.census().columns.get(column).into_iter().flatten() {
+            for (code, count) in group.census().column(column).into_iter().flatten() {
                 let Some(way) = ways.get_mut(*code as usize) else { continue };
                 way.moves.push((number as u32, *count));
             }

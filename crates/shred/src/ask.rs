@@ -50,7 +50,7 @@ impl GroupReader<'_> {
         let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)? as usize;
         let elements = self.element_rows(list)?;
-        let counts = group.census().columns.get(column).ok_or(NO_COLUMN)?;
+        let counts = group.census().column(column).ok_or(NO_COLUMN)?;
         self.spread(list, &elements, counts, info.count)
     }
 
@@ -64,7 +64,7 @@ impl GroupReader<'_> {
         }
         let parent = self.parent_of(list)?;
         let around = self.element_rows(parent)?;
-        let counts = group.census().arrays.get(list).ok_or(NO_LIST)?;
+        let counts = group.census().arrays(list).ok_or(NO_LIST)?;
         let arrays = self.spread(parent, &around, counts, info.arrays)?;
         let lengths = self.list(list)?.lengths;
         let mut rows = Vec::with_capacity(info.elements);
@@ -92,7 +92,7 @@ impl GroupReader<'_> {
     pub(crate) fn array_rows(&mut self, list: usize) -> Result<(Vec<u32>, Vec<i64>), DecodeError> {
         let group = self.group;
         let info = group.directory().lists.get(list).ok_or(NO_LIST)?;
-        let counts = group.census().arrays.get(list).ok_or(NO_LIST)?;
+        let counts = group.census().arrays(list).ok_or(NO_LIST)?;
         let parent = self.parent_of(list)?;
         let around = group.directory().lists.get(parent).filter(|_| parent != 0);
         let around = around.map_or(group.events(), |list| list.elements);

@@ -307,8 +307,13 @@ impl Unread {
     }
 
     /// What it takes in memory beside the directory, in bytes.
-    pub(crate) fn late_bytes(&self) -> usize {
+    pub(crate) fn beside_bytes(&self) -> usize {
         self.templates.held_bytes() + size_of_val(self.users.as_slice())
+    }
+
+    /// What was unpacked later takes in memory, in bytes.
+    pub(crate) fn made_bytes(&self) -> usize {
+        self.templates.made_bytes()
     }
 
     /// The instants of the events.

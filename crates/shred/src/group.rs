@@ -14,10 +14,10 @@ use crate::encoding::simple::Simple;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, NOT_AS_MANY, malformed};
 use crate::frame::{FrameReader, Frames, Part};
-use crate::grouping::{self, ByShape, Counts};
+use crate::grouping::{self, ByShape};
 use crate::output::{Comparison, Output, SLACK, Sink};
 use crate::path::ROOT;
-use crate::program::{Census, Others, Places, Program};
+use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Seen};
 use crate::spans::Spelling;
@@ -61,23 +61,25 @@ impl Group {
         self.directory.bytes
     }
 
-    /// The approximate memory in use, in bytes, including data that is built when columns are read.
+    /// What the directory takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
         let Directory { frames, paths, columns, lists, shapes, .. } = &*self.directory;
-        let columns = size_of_val(columns.as_slice()) + self.directory.late_bytes();
         let by_code: usize =
             self.by_code.iter().map(|shapes| size_of_val(shapes) + 4 * shapes.capacity()).sum();
-        let of_column = size_of::<Counts>() + size_of::<OnceLock<Option<Others>>>();
-        let census = of_column * self.directory.columns.len() + 2 * size_of::<(u32, u32)>() * shapes.tokens();
         size_of::<Group>()
             + size_of_val(frames.as_slice())
             + paths.held_bytes()
-            + columns
+            + size_of_val(columns.as_slice())
+            + self.directory.beside_bytes()
             + size_of_val(lists.as_slice())
             + shapes.held_bytes()
             + self.places.held_bytes()
             + by_code
-            + census
+    }
+
+    /// What was made of it so far, as columns were read, takes in memory, in bytes.
+    pub fn made_bytes(&self) -> usize {
+        self.census.get().map_or(0, Census::held_bytes) + self.directory.made_bytes()
     }
 
     /// Whether a frame is read for one column alone, or for the times alone, as far as is known without templates: once that is made of it, hardly anything else will be.
@@ -427,7 +429,7 @@ impl<'g> GroupReader<'g> {
         let group = self.group;
         let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
         let shapes = group.shapes_of(list).len();
-        let counts = group.census().columns.get(column).ok_or(NO_LIST)?;
+        let counts = group.census().column(column).ok_or(NO_LIST)?;
         let total = group.directory.columns.get(column).map_or(0, |column| column.count);
         let codes = self.codes(list)?;
         if grouping::are_few(total, codes.len() + shapes) {

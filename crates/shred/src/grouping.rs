@@ -7,7 +7,7 @@ const SAMPLE: usize = 2048;
 const SAMPLE_ELEMENTS: usize = 4096;
 
 /// How many values of a column each shape of its list has: by the shape's code, those that have any.
-pub(crate) type Counts = Vec<(u32, u32)>;
+pub(crate) type Counts = [(u32, u32)];
 
 /// For each value, in the order of the documents, its place among the values by shape. `codes` are the shapes' codes of all
 /// elements of the list, `shapes` is how many shapes there are. Nothing where the shapes do not make up `total` values.
@@ -187,11 +187,11 @@ mod tests {
     proptest! {
         #[test]
         fn they_come_back_in_order(codes in prop::collection::vec(0..6u32, 0..200), counts in prop::collection::vec(0..3u32, 6)) {
-            let counts: Counts = (0..).zip(counts).collect();
+            let counts: Vec<(u32, u32)> = (0..).zip(counts).collect();
             let total = codes.iter().map(|code| counts[*code as usize].1 as usize).sum();
             let by_shape = ByShape::of(&codes, 6);
             // A shape without values is none of those that are counted.
-            let some: Counts = counts.iter().copied().filter(|(_, count)| *count > 0).collect();
+            let some: Vec<(u32, u32)> = counts.iter().copied().filter(|(_, count)| *count > 0).collect();
             prop_assert_eq!(by_shape.places(&some, total), places(codes.iter().copied(), &counts, 6, total));
             prop_assert_eq!(by_shape.places(&some, total + 1), None);
             prop_assert_eq!(places(codes.iter().copied(), &counts, 6, total + 1), None);

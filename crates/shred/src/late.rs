@@ -77,10 +77,15 @@ fn end_of(columns: &[Late]) -> usize {
 }
 
 impl LateTemplates {
-    /// What they take in memory, in bytes, unpacked as well.
+    /// What they take in memory as they were written, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         let (Stored::Packed(stored) | Stored::Plain(stored)) = &self.stored;
-        stored.len() + end_of(&self.columns) + size_of_val(self.columns.as_slice())
+        stored.len() + size_of_val(self.columns.as_slice())
+    }
+
+    /// What they take beside that once they are unpacked, in bytes.
+    pub(crate) fn made_bytes(&self) -> usize {
+        self.unpacked.get().and_then(|unpacked| unpacked.as_ref().ok()).map_or(0, Vec::capacity)
     }
 
     /// The bytes of one of them. The first time, all are unpacked and gone over: what is read of any of them has to be within the limits of the group.

@@ -108,6 +108,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
         }
     }
     symbols.end()?;
+    // They stay as long as the group.
+    tokens.shrink_to_fit();
     Ok(Shapes::new(tokens, places, &simple))
 }
 

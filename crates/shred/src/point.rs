@@ -137,7 +137,7 @@ impl<'p, 'g> Point<'p, 'g> {
             let Some((array, Step::Element)) = directory.paths.step(info.path) else { return Err(NO_LIST) };
             let parent = self.reader.group.places().list_of(array, &directory.paths).ok_or(NO_LIST)? as usize;
             let around = self.locate(parent)?;
-            let counts = self.reader.group.census().arrays.get(list).ok_or(NO_LIST)?;
+            let counts = self.reader.group.census().arrays(list).ok_or(NO_LIST)?;
             let (first, last) = around.range(counts, None);
             let mut lengths =
                 info.lengths.decode(Window::new(info.arrays, 0, last)?, &mut self.reader.frames)?;
@@ -174,7 +174,7 @@ impl<'p, 'g> Point<'p, 'g> {
         let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)?;
         let located = self.locate(list as usize)?;
-        let counts = group.census().columns.get(column).ok_or(NO_COLUMN)?;
+        let counts = group.census().column(column).ok_or(NO_COLUMN)?;
         let others = group.census().others(column, group.shapes_of(list as usize).len());
         let (from, to) = located.range(counts, others);
         let window = Window::new(info.count, from, to.saturating_add(1).min(info.count.max(to)))?;

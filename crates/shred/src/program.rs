@@ -8,7 +8,7 @@ use crate::directory::Unread;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
 use crate::grouping::Counts;
 use crate::path::{OwnedKey, Paths, Step};
-use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+use crate::shape::{Layout, Leaf, Seen, Slot, Token, token_range};
 
 /// Literal text, and what comes after it.
 #[derive(Clone, Debug)]
@@ -57,10 +57,53 @@ fn number(of: u32) -> Option<Number> {
 /// How many values and arrays the shapes of a list have: by the shape's code, those that have any.
 #[derive(Debug)]
 pub(crate) struct Census {
-    pub(crate) columns: Vec<Counts>,
-    pub(crate) arrays: Vec<Counts>,
-    /// What [`Census::others`] tells of each column, once it was asked for.
-    others: Vec<OnceLock<Option<Others>>>,
+    columns: ManyCounts,
+    arrays: ManyCounts,
+    /// What [`Census::others`] tells of each column, once one was asked for.
+    others: OnceLock<Box<[OnceLock<Option<Others>>]>>,
+}
+
+/// The counts of all columns, or of all lists, in one piece of memory: hundreds of blocks have them, of a hundred columns each.
+#[derive(Debug, Default)]
+struct ManyCounts {
+    all: Vec<(u32, u32)>,
+    places: Vec<Range<u32>>,
+}
+
+impl ManyCounts {
+    /// Room for as many counts as each has at most.
+    fn with_room(most: &[u32]) -> ManyCounts {
+        let mut end = 0;
+        let places = most.iter().map(|most| {
+            let start = end;
+            end += most;
+            start..start
+        });
+        let places = places.collect();
+        ManyCounts { all: vec![(0, 0); end as usize], places }
+    }
+
+    /// Counts a value more of a shape, whose code is none before the last.
+    fn count(&mut self, of: usize, code: u32) -> Option<()> {
+        let place = self.places.get_mut(of)?;
+        let known = self.all.get_mut(token_range(place))?.last_mut();
+        match known {
+            Some((last, count)) if *last == code => *count += 1,
+            _ => {
+                *self.all.get_mut(place.end as usize)? = (code, 1);
+                place.end += 1;
+            }
+        }
+        Some(())
+    }
+
+    fn get(&self, of: usize) -> Option<&Counts> {
+        self.all.get(token_range(self.places.get(of)?))
+    }
+
+    fn held_bytes(&self) -> usize {
+        size_of_val(self.all.as_slice()) + size_of_val(self.places.as_slice())
+    }
 }
 
 /// The codes of the shapes that do not have one value each of a column, and how many more they have.
@@ -70,7 +113,7 @@ impl Census {
     /// The shapes, of so many, that have another number of a column's values than one; none where most have.
     pub(crate) fn others(&self, column: usize, shapes: usize) -> Option<&[(u32, i32)]> {
         let tell = || {
-            let counts = self.columns.get(column).filter(|counts| counts.len() > shapes / 2)?;
+            let counts = self.column(column).filter(|counts| counts.len() > shapes / 2)?;
             let (mut others, mut next) = (Vec::new(), 0);
             for (code, count) in counts {
                 others.extend((next..*code).map(|without| (without, -1)));
@@ -82,7 +125,26 @@ impl Census {
             others.extend((next..shapes as u32).map(|without| (without, -1)));
             (others.len() <= shapes / 2).then(|| others.into())
         };
-        self.others.get(column)?.get_or_init(tell).as_deref()
+        let others =
+            self.others.get_or_init(|| self.columns.places.iter().map(|_| OnceLock::new()).collect());
+        others.get(column)?.get_or_init(tell).as_deref()
+    }
+
+    /// What it takes in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let others = self.others.get().map_or(&[][..], |others| others);
+        let told = others.iter().filter_map(|of| of.get()?.as_deref()).map(size_of_val).sum::<usize>();
+        self.columns.held_bytes() + self.arrays.held_bytes() + size_of_val(others) + told
+    }
+
+    /// The values of a column.
+    pub(crate) fn column(&self, column: usize) -> Option<&Counts> {
+        self.columns.get(column)
+    }
+
+    /// The arrays of a list.
+    pub(crate) fn arrays(&self, list: usize) -> Option<&Counts> {
+        self.arrays.get(list)
     }
 }
 
@@ -155,24 +217,28 @@ impl Places {
 
     /// How many values of each column, and how many arrays of each list, each shape has.
     pub(crate) fn census(&self, directory: &Unread, by_code: &[Vec<u32>]) -> Census {
-        let mut columns = vec![Counts::new(); directory.columns.len()];
-        let mut arrays = vec![Counts::new(); directory.lists.len()];
+        let (mut columns, mut arrays) = (vec![0; directory.columns.len()], vec![0; directory.lists.len()]);
+        self.each_leaf(directory, by_code, |_, is_array, of| {
+            let most = if is_array { &mut arrays } else { &mut columns };
+            most.get_mut(of).into_iter().for_each(|most| *most += 1);
+        });
+        let (mut columns, mut arrays) = (ManyCounts::with_room(&columns), ManyCounts::with_room(&arrays));
+        self.each_leaf(directory, by_code, |code, is_array, of| {
+            if is_array { &mut arrays } else { &mut columns }.count(of, code);
+        });
+        Census { columns, arrays, others: OnceLock::new() }
+    }
+
+    /// Calls with each value of all shapes that stands in a column, and each array: the shape's code, whether it is an array, and the column's or the list's number.
+    fn each_leaf(&self, directory: &Unread, by_code: &[Vec<u32>], mut call: impl FnMut(u32, bool, usize)) {
         for (code, shape) in by_code.iter().flat_map(|shapes| (0..).zip(shapes)) {
             for token in directory.shapes.get(*shape as usize).into_iter().flatten() {
                 let Token::Leaf(path, kind) = *token else { continue };
-                let counts = match kind {
-                    Leaf::Array => self.arrays(path).and_then(|list| arrays.get_mut(list as usize)),
-                    _ => self.column(path, kind).and_then(|column| columns.get_mut(column as usize)),
-                };
-                let Some(counts) = counts else { continue };
-                match counts.last_mut() {
-                    Some((last, count)) if *last == code => *count += 1,
-                    _ => counts.push((code, 1)),
-                }
+                let is_array = kind == Leaf::Array;
+                let of = if is_array { self.arrays(path) } else { self.column(path, kind) };
+                of.into_iter().for_each(|of| call(code, is_array, of as usize));
             }
         }
-        let others = columns.iter().map(|_| OnceLock::new()).collect();
-        Census { columns, arrays, others }
     }
 
     /// The list whose elements may have this shape.

@@ -128,11 +128,6 @@ impl Shapes {
         self.places.len()
     }
 
-    /// How many tokens all of them have, those counted once that several shapes share.
-    pub(crate) fn tokens(&self) -> usize {
-        self.tokens.len()
-    }
-
     /// What they take in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         size_of::<Token>() * self.tokens.capacity() + size_of::<Range<u32>>() * self.places.capacity()
@@ -164,7 +159,8 @@ impl FromIterator<Vec<Token>> for Shapes {
     }
 }
 
-fn token_range(place: &Range<u32>) -> Range<usize> {
+/// The same as a range of places.
+pub(crate) fn token_range(place: &Range<u32>) -> Range<usize> {
     place.start as usize..place.end as usize
 }
 

@@ -486,8 +486,8 @@ impl DecodedColumns {
 
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
-        let mut bytes =
-            self.own_bytes + lock(&self.searched).keys().map(|path| path_bytes(path)).sum::<usize>();
+        let mut bytes = self.own_bytes + self.group.made_bytes();
+        bytes += lock(&self.searched).keys().map(|path| path_bytes(path)).sum::<usize>();
         bytes += lock(&self.json_asked_for).iter().map(|path| path_bytes(path)).sum::<usize>();
         bytes += lock(&self.made_asked_for).keys().map(|of| path_bytes(of)).sum::<usize>();
         self.each_piece(&mut |_, piece| bytes += piece);

@@ -14,6 +14,15 @@ pub(super) struct Slots {
 /// The fewest words of a table that has some.
 const WORDS_MIN: usize = 16;
 
+/// A table of more words is filled further: it is in no cache, where memory is what matters, and a search that goes on mostly does so in the line that it has read.
+const HALF_FULL_MAX: usize = 1 << 20;
+
+/// How many of so many words may be taken.
+fn taken_max(words: usize) -> usize {
+    // Some stay empty, so that a search ends soon.
+    if words > HALF_FULL_MAX { words / 4 * 3 } else { words / 2 }
+}
+
 /// A word, before it is known which entry it stands for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Glance {
@@ -59,8 +68,7 @@ impl Slots {
 
     /// Adds a place.
     pub(super) fn insert(&mut self, hash: u32, place: u32) {
-        // Half of the words stay empty, so that a search ends soon.
-        if self.len * 2 >= self.words.len() {
+        if self.len >= taken_max(self.words.len()) {
             let words = (2 * self.words.len()).max(WORDS_MIN);
             let before = std::mem::replace(&mut self.words, vec![0; words]);
             before.into_iter().filter(|word| *word != 0).for_each(|word| self.put(word));
@@ -98,7 +106,7 @@ impl Slots {
     pub(super) fn bytes(&self) -> usize {
         // While a table grows there is one of half the size beside it.
         let bytes = self.words.len() * size_of::<u64>() / 2 * 3;
-        if is_almost_full(self.len, self.words.len() / 2) { 2 * bytes } else { bytes }
+        if is_almost_full(self.len, taken_max(self.words.len())) { 2 * bytes } else { bytes }
     }
 }
 

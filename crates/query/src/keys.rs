@@ -7,6 +7,7 @@ use crate::chunk::Mantissas;
 use crate::dictionary::{Dictionary, EntryNumbers};
 use crate::key_numbers::{KeptKeys, NumberedKeys};
 use crate::key_table::{Found, Kept, KeyTable, Spelling, TOGETHER};
+use crate::value::{Value, write_json};
 use by_mantissa::MantissaKeys;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -229,6 +230,19 @@ impl Keys {
         }
         let texts = Dictionary::new(bytes, ends);
         self.find_all((0..texts.len() as u32).map(|text| texts.get(text)), each);
+    }
+
+    /// Finds an instant, in nanoseconds.
+    pub(crate) fn find_instant(&mut self, instant: u64) -> Met {
+        if self.are_mantissas()
+            && let Some(found) =
+                i64::try_from(instant).ok().and_then(|whole| self.mantissas.find_whole(whole))
+        {
+            return Met { found, is_told: true };
+        }
+        let mut json = Vec::new();
+        write_json(&Value::from(instant), &mut json);
+        self.find(&json)
     }
 
     /// Whether all there are are numbers of one scale, of which others may come.

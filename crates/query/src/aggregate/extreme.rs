@@ -377,9 +377,13 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 }
             }
             Groups::Each(_) => {
-                for few in numbers {
-                    let (row, number) = (few.at as usize, Held::Few(few.significand, few.scale));
-                    grown += self.take(groups.of(row), number, chunk.order(row));
+                for FewDigits { at, significand, scale } in numbers {
+                    let (row, group) = (*at as usize, groups.of(*at as usize));
+                    // Most are told from the best of their groups without looking at their events.
+                    let digits = u8::try_from(*scale).unwrap_or(u8::MAX);
+                    if self.best.compare(group, *significand, digits) != Some(Self::WANTED) {
+                        grown += self.take(group, Held::Few(*significand, *scale), chunk.order(row));
+                    }
                 }
             }
         }

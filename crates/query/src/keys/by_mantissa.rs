@@ -48,6 +48,15 @@ impl MantissaKeys {
         self.words.find_all(numbers.values.iter().map(|value| value.cast_unsigned()), each);
     }
 
+    /// Finds a whole number; none where these are spelled otherwise.
+    pub(super) fn find_whole(&mut self, whole: i64) -> Option<Found> {
+        if !self.is_like(Like::default()) {
+            return None;
+        }
+        self.like = Like::default();
+        Some(self.words.find(whole.cast_unsigned()))
+    }
+
     /// Finds a number of others; none where these are spelled otherwise, or it is not there.
     pub(super) fn find_of(&mut self, other: &MantissaKeys, there: u32) -> Option<Found> {
         let word = other.words.get(there).filter(|_| self.is_like(other.like))?;

@@ -124,7 +124,7 @@ impl Groups<'_> {
             let Range { start, end } = intervals.around(u64::from_le_bytes(*instant));
             // The events of a block come in the order of their instants.
             let later = instants.get(first..).unwrap_or_default();
-            let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
+            let events = begin_with(later, |instant| u64::from_le_bytes(*instant) < end).max(1);
             let group = self.of_interval(start, times.order(first));
             let known: Vec<Known<'_>> = counted
                 .iter()
@@ -316,4 +316,15 @@ impl EachValue for Distinct<'_> {
             }
         });
     }
+}
+
+/// How many of some values that begin with those that pass do: few mostly, so that the last of them is sought among twice as many each time.
+fn begin_with<T>(values: &[T], passes: impl Fn(&T) -> bool) -> usize {
+    let mut bound = 1;
+    while values.get(bound - 1).is_some_and(&passes) {
+        bound *= 2;
+    }
+    let known = bound / 2;
+    let rest = values.get(known..values.len().min(bound)).unwrap_or_default();
+    known + rest.partition_point(passes)
 }

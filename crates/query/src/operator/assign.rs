@@ -2,11 +2,11 @@
 
 use super::group::Groups;
 use super::several::{SeveralKeys, values_of_row};
-use crate::chunk::{Chunk, Column, Entries, Order, value_of};
+use crate::chunk::{Chunk, Column, Entries, Order};
 use crate::key_table::Found;
 use crate::keys::Met;
 use crate::outputs::KeyColumn;
-use crate::value::{Value, write_json};
+use crate::value::Value;
 use crate::zone::Intervals;
 
 /// Where entries repeat so often, all of them are looked up before it is looked which of them rows have.
@@ -155,12 +155,8 @@ impl Groups<'_> {
 
     /// The group of the interval that begins at an instant, of which an event is met.
     pub(super) fn of_interval(&mut self, begin: u64, order: Order) -> u32 {
-        let mut json = std::mem::take(&mut self.text);
-        json.clear();
-        write_json(&Value::from(begin), &mut json);
-        let met = self.tables.single.find(&json);
-        self.meet(met, order, || Box::new([value_of(&json).into_static()]));
-        self.text = json;
+        let met = self.tables.single.find_instant(begin);
+        self.meet(met, order, || Box::new([Value::from(begin)]));
         met.found.number()
     }
 }

@@ -48,7 +48,6 @@ pub(crate) struct Groups<'p> {
     numbers: Vec<u32>,
     /// For each entry of a dictionary one more than the number of its group; 0 where it was not met yet.
     pub(super) known: Vec<u32>,
-    pub(super) text: Vec<u8>,
 }
 
 impl<'p> Groups<'p> {
@@ -69,7 +68,6 @@ impl<'p> Groups<'p> {
             holding: Holding::default(),
             numbers: Vec::new(),
             known: Vec::new(),
-            text: Vec::new(),
         };
         if grouping.keys.is_empty() {
             groups.groups.push(Group { first: (u64::MAX, u64::MAX), begun: 0, is_apart: false });

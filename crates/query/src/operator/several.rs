@@ -7,7 +7,7 @@ use crate::key_numbers::KeptKeys;
 use crate::key_table::{Found, Pairs, Spelling, TOGETHER};
 use crate::keys::{KeyTexts, Keys, Taken};
 use crate::outputs::KeyColumn;
-use crate::value::{Value, write_json};
+use crate::value::Value;
 use crate::zone::Intervals;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -600,10 +600,9 @@ impl KeyValues {
         }
     }
 
+    /// An instant has one spelling.
     fn find_instant(&mut self, instant: u64) -> u32 {
-        let mut json = Vec::new();
-        write_json(&Value::from(instant), &mut json);
-        self.find(&json)
+        self.values.find_instant(instant).found.number()
     }
 
     /// The number of each row's value in a column.

@@ -2,12 +2,13 @@
 
 use super::calculate::{calculate, of_mantissas};
 use super::choice::Spelled;
-use super::evaluate::Evaluator;
+use super::evaluate::{Evaluator, Mask, compare};
 use super::found::Passing;
 use super::quotient::Against;
+use super::range::Range;
 use super::reckoned::{Reckoned, Together};
 use super::rounded::rounded;
-use crate::ast::Arithmetic;
+use crate::ast::{Arithmetic, Comparison};
 use crate::calendar::TICKS_PER_MILLISECOND;
 use crate::chunk::{Mantissas, mantissa_of};
 use crate::column_block::{PathColumn, TextNumbers};
@@ -20,10 +21,23 @@ use std::sync::Arc;
 /// `Round` takes no more places.
 const PLACES_MAX: u8 = Decimal::MAX_SCALE as u8;
 
+/// HEURISTIC: where one row in fewer has another value than a number, each is compared by itself.
+const OTHERS_SHARE: usize = 8;
+
 impl TextNumbers {
     fn reckoned(&self) -> Reckoned {
         Reckoned::Decimals(self.decimals.clone())
     }
+}
+
+/// How two sides compare, by the rows that have both: their difference, or a number of its sign.
+pub(super) fn difference(left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
+    if let Some(difference) = of_mantissas(Arithmetic::Subtract, left, right) {
+        return difference.numbers().is_some().then_some(difference);
+    }
+    let order = |left: Decimal, right: Decimal| Some(Some(left.cmp(&right) as i64));
+    let Together { rows, values } = left.decimals(false).with(&right.decimals(false), order)?;
+    Some(Reckoned::computed(rows, values, 0))
 }
 
 /// Whether both are how long texts are, of which the second is one where a text is put for another.
@@ -145,15 +159,67 @@ impl Evaluator<'_> {
         }
     }
 
-    /// How two expressions compare, by the rows that have both: their difference, or a number of its sign.
-    pub(super) fn difference(&self, left: &Expr, right: &Expr) -> Option<Reckoned> {
-        let (left, right) = (self.reckoned(left)?, self.reckoned(right)?);
-        if let Some(difference) = of_mantissas(Arithmetic::Subtract, &left, &right) {
-            return difference.numbers().is_some().then_some(difference);
+    /// Of each row whether the values of two expressions of numbers compare so; none where they are others, or many rows have other values.
+    pub(super) fn compare_numbers(&self, expr: &Expr, op: Comparison, sides: [&Expr; 2]) -> Option<Mask> {
+        let [left, right] = sides.map(|side| self.compared(side));
+        let (left, right) = (left?, right?);
+        let others = self.compared_otherwise(op, sides);
+        if others.len() * OTHERS_SHARE > self.rows() {
+            return None;
         }
-        let order = |left: Decimal, right: Decimal| Some(Some(left.cmp(&right) as i64));
-        let Together { rows, values } = left.decimals(false).with(&right.decimals(false), order)?;
-        Some(Reckoned::computed(rows, values, 0))
+        let difference = difference(&left, &right)?;
+        let difference = difference.numbers()?;
+        let range = Range::of(op, &Number::Decimal(Decimal::ZERO), difference.scale)?;
+        let mut mask = compare(difference, |all| range.test(all), self.rows());
+        let told = self.each(expr, others, |row, value| {
+            if let Some(mask) = mask.get_mut(row) {
+                *mask = value.is_true();
+            }
+        });
+        told.is_ok().then_some(mask)
+    }
+
+    /// The numbers of one side of a comparison: how they are spelled makes no difference.
+    fn compared(&self, expr: &Expr) -> Option<Reckoned> {
+        match self.read_decimals(expr) {
+            Some(read) => Some(read.mantissas().cloned().map_or_else(|| read.reckoned(), Reckoned::Numbers)),
+            None => self.reckoned(expr),
+        }
+    }
+
+    /// The rows of which numbers do not tell how two values compare, in ascending order. A number is unequal to a value of another type, and neither less nor
+    /// greater.
+    fn compared_otherwise(&self, op: Comparison, sides: [&Expr; 2]) -> Vec<u32> {
+        let [left, right] = sides.map(|side| self.others_than_numbers(side));
+        match op {
+            Comparison::NotEqual => {
+                let mut others: Vec<u32> = [left, right].into_iter().flatten().flatten().collect();
+                others.sort_unstable();
+                others.dedup();
+                others
+            }
+            _ => match (left, right) {
+                (Some(mut left), Some(right)) => {
+                    left.retain(|row| right.binary_search(row).is_ok());
+                    left
+                }
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// The rows of a path that have other values than numbers, in ascending order; none where all are numbers.
+    fn others_than_numbers(&self, expr: &Expr) -> Option<Vec<u32>> {
+        if let Some(column) = self.mixed(expr) {
+            return Some(column.others.rows.clone());
+        }
+        self.read_decimals(expr).filter(|read| !read.are_all)?;
+        let coded = self.as_column(expr)??.texts()?;
+        let is_other = |json: &[u8]| !matches!(json, [] | [b'-' | b'0'..=b'9', ..]);
+        let are_others: Vec<bool> = coded.dictionary.texts().map(is_other).collect();
+        let rows = 0..self.rows() as u32;
+        let is_one = |row: &u32| are_others.get(coded.code(*row as usize) as usize) == Some(&true);
+        Some(rows.filter(is_one).collect())
     }
 
     /// How the quotients of an expression that divides two others compare with a number, by the rows that have one: less or greater than zero as

@@ -527,22 +527,9 @@ impl<'b> Evaluator<'b> {
                 }
             }
             Expr::Compare { op, left, right, ci: false } => {
-                if let Some(difference) = self.difference(left, right)
-                    && let Some(difference) = difference.numbers()
-                    && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), difference.scale)
-                {
-                    let mut mask = compare(difference, |all| range.test(all), self.rows());
-                    let sides = [left, right].into_iter().filter_map(|side| self.mixed(side));
-                    let mut others: Vec<u32> =
-                        sides.flat_map(|column| &column.others.rows).copied().collect();
-                    others.sort_unstable();
-                    others.dedup();
-                    let told = self.each(expr, others, |row, value| {
-                        if let Some(mask) = mask.get_mut(row) {
-                            *mask = value.is_true();
-                        }
-                    });
-                    return told.is_ok().then_some(mask);
+                let compared = self.compare_numbers(expr, *op, [left, right]);
+                if compared.is_some() {
+                    return compared;
                 }
                 return self.compare_texts(*op, left, right, within);
             }
@@ -718,7 +705,7 @@ pub(super) fn is_true_or_false(expr: &Expr) -> bool {
 }
 
 /// The rows that have a number, and it passes.
-fn compare(numbers: &Numbers, test: impl FnOnce(&[i64]) -> Mask, rows: usize) -> Mask {
+pub(super) fn compare(numbers: &Numbers, test: impl FnOnce(&[i64]) -> Mask, rows: usize) -> Mask {
     let mut passes = test(&numbers.values);
     let Some(of) = &numbers.rows else { return passes };
     // The first rows, and no others.

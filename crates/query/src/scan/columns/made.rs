@@ -1,6 +1,7 @@
 //! The columns that expressions make of columns: of numbers and conditions in whole, of texts once for each entry of a dictionary, of several
 //! columns once for each combination of what they have.
 
+use super::arithmetic::difference;
 use super::compile::{is_has, needs_event, reads_document, slots_of};
 use super::evaluate::{ENTRIES_SHARE, Evaluator, Mask, PARTS_MAX, is_true_or_false};
 use super::reckoned::Reckoned;
@@ -149,7 +150,8 @@ impl<'b> Evaluator<'b> {
             Expr::Compare { left, right, ci: false, .. }
                 if self.mixed(left).is_none()
                     && self.mixed(right).is_none()
-                    && let Some(difference) = self.difference(left, right) =>
+                    && let (Some(left), Some(right)) = (self.reckoned(left), self.reckoned(right))
+                    && let Some(difference) = difference(&left, &right) =>
             {
                 self.truths_of_numbers(expr, difference.numbers()?.rows.as_deref())
             }

@@ -16,6 +16,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Where each entry of a column with each of another are one pair to so many rows, the pairs are compared.
+const PAIRS_SHARE: usize = 2;
+
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
@@ -224,6 +227,18 @@ impl Evaluator<'_> {
     fn compare_coded(&self, op: Comparison, left: &Coded, right: &Coded) -> Option<Mask> {
         if !are_told(op, [left, right]) {
             return None;
+        }
+        let pairs = left.dictionary.len().saturating_mul(right.dictionary.len());
+        if let (Some(left_codes), Some(right_codes)) = (left.codes(), right.codes())
+            && pairs <= self.rows() / PAIRS_SHARE
+        {
+            let right_texts = || right.dictionary.texts();
+            let of = |text| right_texts().map(move |other| compare(op, text, other));
+            let told: Vec<bool> = left.dictionary.texts().flat_map(of).collect();
+            let count = right.dictionary.len();
+            let is_told = |left: &u32, right: &u32| told.get(*left as usize * count + *right as usize);
+            let passes = |(left, right)| is_told(left, right) == Some(&true);
+            return Some(left_codes.iter().zip(right_codes).map(passes).collect());
         }
         // To look a text up takes as long as to compare some, and to sort them longer.
         let share = if op.orders() { RANKED_SHARE } else { LOOKED_UP_SHARE };

@@ -5,6 +5,7 @@ use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value, json, parse};
+use smallvec::SmallVec;
 
 /// The value of the event at one end of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,10 +48,18 @@ pub(crate) struct Ends<const FIRST: bool> {
     seen: Vec<bool>,
 }
 
-/// The value as JSON text, in an allocation that stays, and its event.
+/// The value as JSON text, and its event.
 struct End {
     order: Order,
-    json: Vec<u8>,
+    json: Json,
+}
+
+/// Most values are short, and take no allocation.
+type Json = SmallVec<[u8; 24]>;
+
+/// What it takes beside itself, in bytes.
+fn beside(json: &Json) -> usize {
+    if json.spilled() { json.capacity() + ALLOCATION_BYTES } else { 0 }
 }
 
 impl<const FIRST: bool> Ends<FIRST> {
@@ -58,16 +67,18 @@ impl<const FIRST: bool> Ends<FIRST> {
         let Some(end) = self.ends.get_mut(group as usize).filter(|_| !json.is_empty()) else { return 0 };
         match end {
             None => {
-                *end = Some(End { order, json: json.to_vec() });
-                json.len() + ALLOCATION_BYTES
+                let json = Json::from_slice(json);
+                let grown = beside(&json);
+                *end = Some(End { order, json });
+                grown
             }
             // Of several values of one event the first, and the last.
             Some(end) if if FIRST { order < end.order } else { order >= end.order } => {
-                let before = end.json.capacity();
+                let before = beside(&end.json);
                 end.order = order;
                 end.json.clear();
                 end.json.extend_from_slice(json);
-                end.json.capacity() - before
+                beside(&end.json) - before
             }
             Some(_) => 0,
         }

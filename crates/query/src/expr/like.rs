@@ -1,9 +1,9 @@
 //! Patterns of `like`, compiled once.
 
-use super::pattern::{bytes, is_plain};
+use super::pattern::{Pattern, bytes, is_plain};
 use crate::value::{Text, upper};
 use memchr::memmem::Finder;
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
 
 /// A pattern of `like`.
@@ -33,6 +33,8 @@ pub(crate) enum LikeForm<'p> {
     Contains(&'p str),
     /// It begins with the first of these, ends with the last, and has those between in their order. The first and the last may be empty.
     Pieces(&'p [String]),
+    /// It matches this pattern.
+    Matched(&'p Pattern),
     /// Anything else.
     Other,
 }
@@ -44,6 +46,7 @@ enum LikeMatcher {
     Suffix(String),
     Contains(String, Box<Finder<'static>>),
     Pieces(Vec<String>, Regex),
+    Matched(Box<Pattern>),
     Other(Regex),
 }
 
@@ -67,27 +70,11 @@ impl Like {
             [LikePart::Run, LikePart::Text(text), LikePart::Run] => {
                 LikeMatcher::Contains(text.clone(), Box::new(Finder::new(text).into_owned()))
             }
-            parts => {
-                let mut regex = String::from(r"(?s)\A");
-                for part in parts {
-                    match part {
-                        LikePart::Text(text) => regex.push_str(&regex::escape(text)),
-                        LikePart::One => regex.push('.'),
-                        LikePart::Run => regex.push_str(".*"),
-                    }
-                }
-                regex.push_str(r"\z");
-                let regex = Regex::new(&regex).map_err(|error| match error {
-                    regex::Error::CompiledTooBig(limit) => {
-                        format!("this pattern takes more than {limit} bytes when compiled, the limit")
-                    }
-                    error => format!("this pattern cannot be compiled: {error}"),
-                })?;
-                match pieces(parts) {
-                    Some(pieces) => LikeMatcher::Pieces(pieces, regex),
-                    None => LikeMatcher::Other(regex),
-                }
-            }
+            parts => match pieces(parts) {
+                Some(pieces) => LikeMatcher::Pieces(pieces, compiled(parts)?),
+                None if ci => LikeMatcher::Other(compiled(parts)?),
+                None => LikeMatcher::Matched(Box::new(pattern(parts)?)),
+            },
         };
         let folded = match &matcher {
             LikeMatcher::Contains(text, _) if ci && text.is_ascii() && is_plain(text) => {
@@ -102,7 +89,7 @@ impl Like {
         // What is searched for as it is needs no text that is looked at first.
         let is_looked_at = match &matcher {
             LikeMatcher::Contains(text, _) => ci || !is_plain(text),
-            LikeMatcher::Other(_) => true,
+            LikeMatcher::Matched(_) | LikeMatcher::Other(_) => true,
             _ => ci,
         };
         let core = texts.max_by_key(|core| core.len()).filter(|_| is_looked_at);
@@ -154,6 +141,7 @@ impl Like {
             LikeMatcher::Suffix(text) => LikeForm::Suffix(text),
             LikeMatcher::Contains(text, _) => LikeForm::Contains(text),
             LikeMatcher::Pieces(pieces, _) => LikeForm::Pieces(pieces),
+            LikeMatcher::Matched(pattern) => LikeForm::Matched(pattern),
             LikeMatcher::Other(_) => LikeForm::Other,
         }
     }
@@ -176,9 +164,49 @@ impl Like {
             LikeMatcher::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
             LikeMatcher::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
             LikeMatcher::Contains(_, finder) => finder.find(&text).is_some(),
+            LikeMatcher::Matched(pattern) => pattern.is_match_unescaped(&text),
             LikeMatcher::Pieces(_, regex) | LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }
+}
+
+/// The most bytes that a pattern takes when compiled.
+const COMPILED_BYTES_MAX: usize = 10 << 20;
+
+/// Parts of a pattern as a regular expression, which matches somewhere in a text.
+fn regex_of<'p>(parts: impl IntoIterator<Item = &'p LikePart>) -> String {
+    let of = |part: &LikePart| match part {
+        LikePart::Text(text) => regex::escape(text),
+        LikePart::One => ".".into(),
+        LikePart::Run => ".*".into(),
+    };
+    parts.into_iter().map(of).collect()
+}
+
+/// The regular expression of whole texts.
+fn compiled(parts: &[LikePart]) -> Result<Regex, String> {
+    let regex = format!(r"(?s)\A{}\z", regex_of(parts));
+    RegexBuilder::new(&regex).size_limit(COMPILED_BYTES_MAX).build().map_err(|error| match error {
+        regex::Error::CompiledTooBig(limit) => {
+            format!("this pattern takes more than {limit} bytes when compiled, the limit")
+        }
+        error => format!("this pattern cannot be compiled: {error}"),
+    })
+}
+
+/// The same without the runs at both ends, where it matches anywhere.
+fn pattern(parts: &[LikePart]) -> Result<Pattern, String> {
+    let (start, parts) = match parts {
+        [LikePart::Run, parts @ ..] => ("", parts),
+        parts => (r"\A", parts),
+    };
+    let (end, parts) = match parts {
+        [parts @ .., LikePart::Run] => ("", parts),
+        parts => (r"\z", parts),
+    };
+    let source = format!("(?s){start}{}{end}", regex_of(parts));
+    Pattern::new(&source, false, false, COMPILED_BYTES_MAX)
+        .map_err(|reason| format!("this pattern cannot be compiled: {reason}"))
 }
 
 /// A text with each of its characters in upper case.

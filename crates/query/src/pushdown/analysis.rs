@@ -321,6 +321,7 @@ impl<'n> Analysis<'n> {
                 | LikeForm::Contains(_)
                 | LikeForm::Suffix(_)
                 | LikeForm::Pieces(_)
+                | LikeForm::Matched(_)
                 | LikeForm::Other,
                 _,
             ) => self.mentions_core(pattern),
@@ -507,6 +508,10 @@ fn length(arguments: &[Expr], op: Comparison, number: &Number<'_>) -> Form {
 fn quoted_like(pattern: &Like) -> Option<Box<[u8]>> {
     match pattern.form() {
         LikeForm::Exact(text) | LikeForm::Prefix(text) => quoted(text),
-        LikeForm::Suffix(_) | LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => None,
+        LikeForm::Suffix(_)
+        | LikeForm::Contains(_)
+        | LikeForm::Pieces(_)
+        | LikeForm::Matched(_)
+        | LikeForm::Other => None,
     }
 }

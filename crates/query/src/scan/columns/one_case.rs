@@ -41,7 +41,7 @@ fn stands(expr: &Expr) -> Option<(&Expr, Stands<'_>, bool)> {
                 LikeForm::Prefix(text) => (Some(Place::Start), text.into()),
                 LikeForm::Suffix(text) => (Some(Place::End), text.into()),
                 LikeForm::Exact(text) => (Some(Place::Whole), text.into()),
-                LikeForm::Pieces(_) | LikeForm::Other => return None,
+                LikeForm::Pieces(_) | LikeForm::Matched(_) | LikeForm::Other => return None,
             };
             Some((left, stands, *negated))
         }

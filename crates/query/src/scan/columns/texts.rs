@@ -243,12 +243,16 @@ impl Sought<'_> {
                     LikeForm::Suffix(text) => Sought::suffix(text)?,
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
                     LikeForm::Pieces(pieces) => Sought::pieces(pieces)?,
+                    LikeForm::Matched(pattern) => Sought::Needed(pattern.needed()),
                     LikeForm::Other => {
                         let placed = match pattern.form_in_any_case() {
                             LikeForm::Prefix(text) => Sought::placed(Place::Start, text),
                             LikeForm::Suffix(text) => Sought::placed(Place::End, text),
                             LikeForm::Exact(text) => Sought::placed(Place::Whole, text),
-                            LikeForm::Contains(_) | LikeForm::Pieces(_) | LikeForm::Other => None,
+                            LikeForm::Contains(_)
+                            | LikeForm::Pieces(_)
+                            | LikeForm::Matched(_)
+                            | LikeForm::Other => None,
                         };
                         placed.or_else(|| Sought::in_any_case(pattern))?
                     }
@@ -581,6 +585,10 @@ impl Evaluator<'_> {
         let (pattern, negated) = match (expr, sought) {
             (Expr::Match { pattern, .. }, Sought::Needed(_)) => (pattern, false),
             (Expr::MatchWhole { pattern, negated, .. }, Sought::Needed(_)) => (pattern, *negated),
+            (Expr::Like { pattern, negated, .. }, Sought::Needed(_)) => match pattern.form() {
+                LikeForm::Matched(pattern) => (pattern, *negated),
+                _ => return Ok(()),
+            },
             _ => return Ok(()),
         };
         // Where no text has an escape, none is looked for in each.

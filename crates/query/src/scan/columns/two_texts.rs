@@ -16,14 +16,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where each entry of a column with each of another are one pair to so many rows, the pairs are compared.
-const PAIRS_SHARE: usize = 2;
-
 /// Where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
-/// The same where they are sorted first.
+/// The same of those that are sorted first.
 const RANKED_SHARE: usize = 64;
+
+/// Stands for a value that is missing.
+const MISSING: u32 = 0;
 
 /// Combinations of what columns have are evaluated, each once, where they are one to so many rows at most. HEURISTIC: that takes five times as long as to compare the bytes of
 /// two texts.
@@ -228,50 +228,52 @@ impl Evaluator<'_> {
         if !are_told(op, [left, right]) {
             return None;
         }
-        let pairs = left.dictionary.len().saturating_mul(right.dictionary.len());
-        if let (Some(left_codes), Some(right_codes)) = (left.codes(), right.codes())
-            && pairs <= self.rows() / PAIRS_SHARE
-        {
-            let right_texts = || right.dictionary.texts();
-            let of = |text| right_texts().map(move |other| compare(op, text, other));
-            let told: Vec<bool> = left.dictionary.texts().flat_map(of).collect();
-            let count = right.dictionary.len();
-            let is_told = |left: &u32, right: &u32| told.get(*left as usize * count + *right as usize);
-            let passes = |(left, right)| is_told(left, right) == Some(&true);
-            return Some(left_codes.iter().zip(right_codes).map(passes).collect());
-        }
-        // To look a text up takes as long as to compare some, and to sort them longer.
-        let share = if op.orders() { RANKED_SHARE } else { LOOKED_UP_SHARE };
-        let entries = left.dictionary.len() + right.dictionary.len();
-        if entries > self.rows() / share || !left.repeats() || !right.repeats() {
+        let numbers = if left.repeats() && right.repeats() { self.numbers_of(op, left, right) } else { None };
+        let Some((left_numbers, right_numbers)) = numbers else {
             let passes = |row: usize| {
                 let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
                 compare(op, left, right)
             };
             return Some((0..self.rows()).map(passes).collect());
+        };
+        let number = |numbers: &[u32], code: u32| numbers.get(code as usize).copied().unwrap_or(MISSING);
+        let passes = |(left, right): (&u32, &u32)| {
+            let (left, right) = (number(&left_numbers, *left), number(&right_numbers, *right));
+            left != MISSING && right != MISSING && holds(op, left.cmp(&right))
+        };
+        let codes = left.codes().unwrap_or_default().iter().zip(right.codes().unwrap_or_default());
+        Some(codes.map(passes).collect())
+    }
+
+    /// The numbers of the entries of two columns, which compare as the values do; none where the entries are too many for so many rows.
+    fn numbers_of(&self, op: Comparison, left: &Coded, right: &Coded) -> Option<(Vec<u32>, Vec<u32>)> {
+        let [one, other] = [left, right].map(|coded| coded.dictionary.len());
+        if one + other > self.rows() / LOOKED_UP_SHARE {
+            return None;
         }
-        // Values have numbers that compare as they do; 0 is for what is missing.
-        let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
-        if op.orders() {
-            let mut all: Vec<&[u8]> =
-                [left, right].iter().flat_map(|coded| coded.dictionary.texts()).collect();
-            all.sort_unstable_by_key(|text| unquoted(text));
-            known = all.into_iter().zip(1..).collect();
+        if !op.orders() {
+            let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
+            let mut number = |text| {
+                let next = known.len() as u32 + 1;
+                if text == b"" { MISSING } else { *known.entry(text).or_insert(next) }
+            };
+            let left = left.dictionary.texts().map(&mut number).collect();
+            return Some((left, right.dictionary.texts().map(number).collect()));
         }
-        let [left, right] = [left, right].map(|coded| {
-            let numbers: Vec<u32> = coded
-                .dictionary
-                .texts()
-                .map(|text| {
-                    let next = known.len() as u32 + 1;
-                    if text.is_empty() { 0 } else { *known.entry(text).or_insert(next) }
-                })
-                .collect();
-            let number = move |code: &u32| numbers.get(*code as usize).copied().unwrap_or_default();
-            coded.codes().unwrap_or_default().iter().map(number)
-        });
-        let passes = |(left, right): (u32, u32)| left != 0 && right != 0 && holds(op, left.cmp(&right));
-        Some(left.zip(right).map(passes).collect())
+        // The fewer are sorted; of each entry it counts how many of them are less, and whether one is equal.
+        let fewer = if one < other { left } else { right };
+        if fewer.dictionary.len() > self.rows() / RANKED_SHARE {
+            return None;
+        }
+        let mut sorted: Vec<&[u8]> = fewer.dictionary.texts().filter_map(unquoted).collect();
+        sorted.sort_unstable();
+        let number = |text: &[u8]| match unquoted(text).map(|text| sorted.binary_search(&text)) {
+            None => MISSING,
+            Some(Err(less)) => 2 * less as u32 + 1,
+            Some(Ok(less)) => 2 * less as u32 + 2,
+        };
+        let numbers = |coded: &Coded| coded.dictionary.texts().map(number).collect();
+        Some((numbers(left), numbers(right)))
     }
 
     /// Of each row whether one text begins or ends with another, has it anywhere, or is equal to it where one of them is made; none where

@@ -269,6 +269,7 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "@Level <> 'NOTICE'",
         "@Level not in ['NOTICE', 'ALERT']",
         "@Level not like 'N%'",
+        "Path like 'api' ci or Path like '%__%' or Path like '/_pi'",
     ] {
         assert_eq!(warnings(&format!("select count(*) from stream where {query}")), [""; 0], "{query}");
     }
@@ -362,6 +363,14 @@ const HABITS: &[(&str, &str)] = &[
     (
         "Path not like '*api*'",
         "`Path not like '*api*'` has no `%`, and `*` stands for itself; write `Path not like '%api%'`",
+    ),
+    (
+        "Path like '%%'",
+        "`Path like '%%'` looks for a `%`, as `%%` is that sign itself; write '%' for any text",
+    ),
+    (
+        "Path like '%/___ms%'",
+        "`Path like '%/___ms%'` looks for a `_`, as `__` is that sign itself; `IsMatch(Path, /.{3}/)` finds any 3 characters",
     ),
     ("Path = /api/", "`Path = /api/` compares the whole text; write `IsMatch(Path, /api/)` for a part of it"),
     (

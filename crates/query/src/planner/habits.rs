@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 let written = Written { op: *op, left, right, ci: *ci, first, second, rest };
                 let habit = self.of_operands(written).or_else(|| self.of_instant(written));
                 let habit = habit.or_else(|| of_pattern(written)).or_else(|| of_letters(written));
-                let habit = habit.or_else(|| of_backslashes(right));
+                let habit = habit.or_else(|| of_signs(written)).or_else(|| of_backslashes(right));
                 let habit = habit.or_else(|| of_escape(right, |regex| format!("IsMatch({first}, {regex})")));
                 return self.warn(&format!("{first}{rest}"), habit);
             }
@@ -162,7 +162,7 @@ impl Resolver<'_> {
 /// `=` with a pattern, `like` without one, and `=` with a regular expression of plain letters.
 fn of_pattern(written: Written<'_>) -> Habit {
     use Comparison::{Equal, Like, NotEqual, NotLike};
-    let Written { op, right, first, second, .. } = written;
+    let Written { op, right, ci, first, second, .. } = written;
     Some(match (op, &right.node) {
         (Equal | NotEqual, Node::Regex(source)) if is_plain(source) => {
             let not = if op == Equal { "" } else { "not " };
@@ -181,6 +181,8 @@ fn of_pattern(written: Written<'_>) -> Habit {
                     "has no `%`, and `*` stands for itself".to_owned(),
                     format!("{like} {}`", as_pattern(text)),
                 ),
+                // In any case of its letters a whole text may well be meant.
+                false if ci => return None,
                 false => (
                     "has no `%`, so it compares the whole text".to_owned(),
                     format!("{like} {}` for a part of it", quoted(&format!("%{text}%"))),
@@ -189,6 +191,23 @@ fn of_pattern(written: Written<'_>) -> Habit {
         }
         _ => return None,
     })
+}
+
+/// Signs of `like` that are doubled, as in other languages: `___` for any three characters, `%%` for any text.
+fn of_signs(written: Written<'_>) -> Habit {
+    let Written { op: Comparison::Like | Comparison::NotLike, right, first, .. } = written else {
+        return None;
+    };
+    let Node::Text(text) = &right.node else { return None };
+    if text == "%%" {
+        return Some((
+            "looks for a `%`, as `%%` is that sign itself".to_owned(),
+            "write '%' for any text".to_owned(),
+        ));
+    }
+    let run = text.split(|character| character != '_').map(str::len).max().filter(|run| *run > 2)?;
+    let meaning = "looks for a `_`, as `__` is that sign itself".to_owned();
+    Some((meaning, format!("`IsMatch({first}, /.{{{run}}}/)` finds any {run} characters")))
 }
 
 /// What `ToLower` gives, compared with text that is not in lower case.

@@ -173,38 +173,39 @@ impl Turn {
     /// no more than the cache takes adds nothing to it.
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
         let ColumnCache { bytes_max, entries, held_bytes, key_numbers, .. } = &*self.cache;
-        let bytes_max = &bytes_max.saturating_sub(key_numbers.held_bytes());
+        // What the cache may hold beyond what the query may is of no use to it.
+        let all_max = self.budget_bytes.min(*bytes_max);
+        let bytes_max = all_max.saturating_sub(key_numbers.held_bytes());
         let mut bytes = cached.held_bytes();
         // A cache of nothing has nothing to gain by it. Others need not wait meanwhile.
-        let is_compact = *bytes_max > 0 && !lock(entries).has_room(id, bytes, *bytes_max);
+        let is_compact = bytes_max > 0 && !lock(entries).has_room(id, bytes, bytes_max);
         if is_compact {
             cached.reduce(DecodedColumns::compacted);
             bytes = cached.held_bytes();
         }
         let mut entries = lock(entries);
-        if is_compact && !entries.has_room(id, bytes, *bytes_max) {
+        if is_compact && !entries.has_room(id, bytes, bytes_max) {
             let room = bytes_max.saturating_sub(bytes);
-            entries.compact(room.min(bytes_max - bytes_max / REPLACED_SHARE));
+            // Its own columns are compact, and what it has grown by is yet to be let in.
+            entries.compact(room.min(bytes_max - bytes_max / REPLACED_SHARE), Some(id));
         }
-        if !entries.has_room(id, bytes, *bytes_max)
+        if !entries.has_room(id, bytes, bytes_max)
             && entries.made_room < self.number
             && self.budget_bytes >= entries.bytes
         {
             entries.made_room = self.number;
             // Keys that no query uses make room first. What they take until somebody reads them no more is known in the next turn.
-            key_numbers
-                .shrink(self.cache.bytes_max / UNUSED_KEYS_SHARE, keys_bytes_max(self.cache.bytes_max));
-            let bytes_max = self.cache.bytes_max.saturating_sub(key_numbers.held_bytes());
+            key_numbers.shrink(all_max / UNUSED_KEYS_SHARE, keys_bytes_max(all_max));
+            let bytes_max = all_max.saturating_sub(key_numbers.held_bytes());
             entries.shrink(bytes_max - bytes_max / REPLACED_SHARE, None);
             bytes = cached.held_bytes();
         }
-        let limit = self.budget_bytes.min(*bytes_max);
-        let mut has_room = entries.has_room(id, bytes, limit);
+        let mut has_room = entries.has_room(id, bytes, bytes_max);
         if !has_room {
             cached.reduce(|decoded| decoded.made_before(self.number));
             cached.places.drop_new();
             bytes = cached.held_bytes();
-            has_room = entries.has_room(id, bytes, limit);
+            has_room = entries.has_room(id, bytes, bytes_max);
         }
         let used = entries.remove(id).map_or(0, |entry| entry.used).max(self.number);
         if has_room {
@@ -226,7 +227,7 @@ impl tamias_query::Cache for ColumnCache {
         let bytes_max = bytes_max.saturating_sub(self.key_numbers.held_bytes());
         let mut entries = lock(&self.entries);
         if bytes_max > 0 {
-            entries.compact(bytes_max);
+            entries.compact(bytes_max, None);
         }
         entries.shrink(bytes_max, Some(self.turns.load(Relaxed)));
         self.held_bytes.store(entries.bytes, Relaxed);
@@ -257,12 +258,13 @@ impl Entries {
         Some(entry)
     }
 
-    /// Keeps columns in fewer bytes, those first that were used longest ago, until all take so many at most, or none can be made smaller.
-    fn compact(&mut self, bytes_max: usize) {
+    /// Keeps columns in fewer bytes, those first that were used longest ago, until all take so many at most, or none but one can be made smaller.
+    fn compact(&mut self, bytes_max: usize, but: Option<BlockId>) {
         if self.bytes <= bytes_max || self.wide == 0 {
             return;
         }
-        let mut wide: Vec<_> = self.by_id.iter_mut().filter(|(_, entry)| !entry.is_compact).collect();
+        let mut wide: Vec<_> =
+            self.by_id.iter_mut().filter(|(id, entry)| !entry.is_compact && Some(**id) != but).collect();
         wide.sort_unstable_by_key(|(id, entry)| (entry.used, **id));
         for (_, entry) in wide {
             entry.cached.reduce(DecodedColumns::compacted);
@@ -358,15 +360,28 @@ mod tests {
 
     #[test]
     fn of_blocks_that_take_more_than_the_cache_a_part_stays_from_query_to_query() {
-        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        check_part_stays(BYTES_MAX, usize::MAX);
+    }
+
+    #[test]
+    fn of_a_cache_that_may_hold_more_than_a_query_as_much_is_used_as_the_query_may_hold() {
+        check_part_stays(10 * BYTES_MAX, BYTES_MAX);
+    }
+
+    fn check_part_stays(cache_bytes: usize, budget_bytes: usize) {
+        let cache = Arc::new(ColumnCache::new(cache_bytes));
         // Twice what there is room for.
         let read = || {
-            let turn = cache.turn(usize::MAX);
+            let turn = cache.turn(budget_bytes);
             let kept = (0..160).filter(|block| visit(&turn, *block, 1000)).count();
             check_sums(&cache);
+            assert!(cache.held_bytes() <= budget_bytes);
             kept
         };
         assert_eq!(read(), 0);
+        // Another one comes, which is let in within some queries.
+        (0..8).for_each(|_| _ = visit(&cache.turn(budget_bytes), 200, 1000));
+        assert!(visit(&cache.turn(budget_bytes), 200, 1000));
         for _ in 0..20 {
             let kept = read();
             assert!((60..=90).contains(&kept), "{kept}");

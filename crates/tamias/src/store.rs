@@ -97,7 +97,8 @@ impl Store {
 
     /// Sets the size limit in bytes of the cache that later queries reuse: decoded columns, and of text what was found in it: columns of
     /// the paths that are asked for again, and the positions of keys (eight bytes for each event and key). Where the limit is reached, decoded columns are first
-    /// kept in fewer bytes, which costs later queries a little time, and then those go that were used longest ago. It applies to the returned handle and its
+    /// kept in fewer bytes, which costs later queries a little time, and then those go that were used longest ago. More than a query's
+    /// [memory limit](RunOptions::memory_bytes) is of no use to that query: raise both. It applies to the returned handle and its
     /// clones. The default is [`COLUMN_CACHE_BYTES`].
     ///
     /// ```

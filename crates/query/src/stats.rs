@@ -36,7 +36,8 @@ pub struct Stats {
     pub column_bytes: u64,
     /// Blocks of events read, completely or in part.
     pub blocks: u64,
-    /// Blocks skipped because their times or statistics show that none of their events passes.
+    /// Blocks skipped because their times or statistics show that none of their events passes, or that of an order of which the first rows are wanted others come
+    /// before all of theirs.
     pub blocks_skipped: u64,
     /// The events of those blocks, and those of other blocks that are outside of the query's period.
     pub events_skipped: u64,

@@ -142,10 +142,24 @@ impl Cursor {
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        stats.blocks += u64::from(self.position.is_start());
         let columns = &mut self.batch.columns;
         columns.clear();
         self.at = 0;
+        // Rows that are not made need no documents.
+        self.batch.block = None;
+        // Of a block that was evaluated ahead there may be no rows.
+        if self.position.events >= self.part.events.len() {
+            return Ok(());
+        }
+        if self.position.is_start() {
+            if worker.wants_none_of(&*self.block) {
+                stats.blocks_skipped += 1;
+                stats.events_skipped += self.part.events.len() as u64;
+                self.position = Position::at_end(&self.part);
+                return Ok(());
+            }
+            stats.blocks += 1;
+        }
         let position = std::mem::take(&mut self.position);
         let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, None, position)? else {
             self.position = Position::at_end(&self.part);

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::outputs::outputs;
 use crate::plan::{Input, Plan};
-use crate::scan::{Run, Worker};
+use crate::scan::{ColumnPlan, Run, Worker};
 use crate::source::Source;
 use crate::stats::Stats;
 use std::collections::VecDeque;
@@ -157,7 +157,9 @@ impl ReadAhead {
         while self.handed < most {
             match self.here.pop_front() {
                 Some((number, cursor)) => {
-                    let crew = self.crew.get_or_insert_with(|| Crew::new(&self.plan, &self.control));
+                    let crew = self
+                        .crew
+                        .get_or_insert_with(|| Crew::new(&self.plan, &self.control, worker.columns()));
                     crew.hand(number, cursor, wanted);
                     self.handed += 1;
                 }
@@ -186,6 +188,7 @@ struct Crew {
 struct Shared {
     plan: Arc<Plan>,
     control: Arc<Control>,
+    columns: Option<Arc<ColumnPlan>>,
     state: Mutex<State>,
     /// There is a block to be evaluated, or the query is over.
     has_work: Condvar,
@@ -249,10 +252,11 @@ impl State {
 }
 
 impl Crew {
-    fn new(plan: &Arc<Plan>, control: &Arc<Control>) -> Crew {
+    fn new(plan: &Arc<Plan>, control: &Arc<Control>, columns: Option<Arc<ColumnPlan>>) -> Crew {
         let shared = Arc::new(Shared {
             plan: plan.clone(),
             control: control.clone(),
+            columns,
             state: Mutex::default(),
             has_work: Condvar::new(),
             has_made: Condvar::new(),
@@ -316,11 +320,11 @@ impl Crew {
 impl Shared {
     /// What each thread does.
     fn work(&self) {
-        let Shared { plan, control, .. } = self;
+        let Shared { plan, control, columns, .. } = self;
         let Input::Events(events) = &plan.input else { return };
         let outputs = outputs(plan);
         let run = Run { plan, events, outputs: &outputs, control };
-        let mut worker = Worker::new(plan, control);
+        let mut worker = Worker::with(plan, control, columns.clone());
         let mut state = lock(&self.state);
         while !state.is_over {
             let Some((number, cursor)) = state.begin_last() else {

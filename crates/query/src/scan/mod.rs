@@ -5,11 +5,13 @@ mod buffers;
 mod columns;
 mod direct;
 mod event;
+mod first_rows;
 mod open;
 mod parts;
 mod text;
 mod worker;
 
 pub(crate) use block_scan::{Part, Position, Run};
+pub(crate) use columns::ColumnPlan;
 pub(crate) use open::open;
 pub(crate) use worker::{Pruned, Worker};

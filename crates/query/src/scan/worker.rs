@@ -3,6 +3,7 @@
 use super::block_scan::Part;
 use super::buffers::Buffers;
 use super::columns::ColumnPlan;
+use super::first_rows::FirstRows;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Spare;
@@ -27,6 +28,8 @@ pub(crate) struct Worker {
     pub(super) window_events: usize,
     /// What is asked of blocks in columns; none where documents have to be looked at.
     pub(super) columns: Option<Arc<ColumnPlan>>,
+    /// Of an order of which only the first rows are wanted.
+    first_rows: Option<FirstRows>,
     /// How many parts it has made.
     parts: u64,
     /// The part that the finder has begun with.
@@ -50,14 +53,24 @@ impl Worker {
     /// A worker that, unless it shall go the plain way, concludes from what is known of blocks, and searches, if there is something
     /// to search for.
     pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
-        let (now, is_plain) = (control.now, control.options.plain);
-        let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
         let columns = match &plan.input {
-            Input::Events(events) if !is_plain => ColumnPlan::of(plan, events, &outputs(plan)),
+            Input::Events(events) if !control.options.plain => ColumnPlan::of(plan, events, &outputs(plan)),
             Input::Events(_) | Input::Nothing => None,
         };
+        Worker::with(plan, control, columns.map(Arc::new))
+    }
+
+    /// A worker of another thread, which evaluates blocks of the same query: of an order of which only the first rows are wanted both know what either has found.
+    pub(crate) fn with(plan: &Plan, control: &Control, columns: Option<Arc<ColumnPlan>>) -> Worker {
+        let (now, is_plain) = (control.now, control.options.plain);
+        let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
+        let first_rows = match (&plan.input, &columns) {
+            (Input::Events(events), Some(columns)) => FirstRows::of(plan, events, columns),
+            _ => None,
+        };
         Worker {
-            columns: columns.map(Arc::new),
+            columns,
+            first_rows,
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
@@ -69,6 +82,11 @@ impl Worker {
             pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
             watch: control.watch.clone(),
         }
+    }
+
+    /// What is asked of blocks in columns.
+    pub(crate) fn columns(&self) -> Option<Arc<ColumnPlan>> {
+        self.columns.clone()
     }
 
     /// What is read of blocks.
@@ -90,6 +108,11 @@ impl Worker {
             PlanOutput::Rows { sort, .. } => !sort.is_empty() || plan.limit.is_none(),
         };
         Interest { paths, reads_times, reads_statistics, reads_documents, reads_all, may_pass }
+    }
+
+    /// Whether none of a block's events is wanted, since as many others that were found come before all of them.
+    pub(crate) fn wants_none_of(&self, block: &dyn Block) -> bool {
+        self.first_rows.as_ref().is_some_and(|first| first.come_before(block))
     }
 
     /// Which events of a block may pass.

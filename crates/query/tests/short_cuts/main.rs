@@ -10,6 +10,7 @@ mod digits;
 mod directed;
 mod few_rows;
 mod first_groups;
+mod first_rows;
 mod groups;
 mod in_json;
 mod made_again;

@@ -11,6 +11,7 @@ use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::places::Places;
 use crate::plan::{Aggregate, Events, Key, Output as PlanOutput, Plan};
+use crate::value::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -184,6 +185,13 @@ impl ColumnPlan {
             reads_documents,
             messages,
         })
+    }
+
+    /// The value that rows come behind which are not wanted, as others that were found come before them, and whether the order is descending; none as long as all
+    /// are wanted.
+    pub(crate) fn bound(&self) -> Option<(Value<'static>, bool)> {
+        let by = self.beginning?;
+        Some((self.best.bound(by)?, by.descending))
     }
 
     /// Whether the columns of a block of text tell it, and queries before have asked for their paths; takes note that this one does. What looks into

@@ -232,7 +232,7 @@ impl Keys {
         self.find_all((0..texts.len() as u32).map(|text| texts.get(text)), each);
     }
 
-    /// Finds an instant, in nanoseconds.
+    /// Finds an instant, in ticks.
     pub(crate) fn find_instant(&mut self, instant: u64) -> Met {
         if self.are_mantissas()
             && let Some(found) =

@@ -47,7 +47,7 @@ pub struct Stats {
     pub events_answered: u64,
     /// Elements of unnested collections, each of which is tested instead of its event. Of events that do not pass what is asked of them alone nothing is unnested.
     pub elements: u64,
-    /// Events, or elements of unnested ones, that passed `where`.
+    /// Events, or elements of unnested ones, that passed `where`; none of blocks that were skipped.
     pub hits: u64,
     /// Rows returned.
     pub rows: u64,

@@ -366,11 +366,15 @@ const HABITS: &[(&str, &str)] = &[
     ),
     (
         "Path like '%%'",
-        "`Path like '%%'` looks for a `%`, as `%%` is that sign itself; write '%' for any text",
+        "`Path like '%%'` looks for a `%`, as `%%` is that sign itself; write `Path like '%'` for any text",
     ),
     (
         "Path like '%/___ms%'",
-        "`Path like '%/___ms%'` looks for a `_`, as `__` is that sign itself; `IsMatch(Path, /.{3}/)` finds any 3 characters",
+        r"`Path like '%/___ms%'` looks for a `_`, as `__` is that sign itself; write `IsMatch(Path, /\/...ms/)` for any characters in their place",
+    ),
+    (
+        "Path not like 'a.___' ci",
+        r"`Path not like 'a.___' ci` looks for a `_`, as `__` is that sign itself; write `Path <> /a\..../ ci` for any characters in their place",
     ),
     ("Path = /api/", "`Path = /api/` compares the whole text; write `IsMatch(Path, /api/)` for a part of it"),
     (

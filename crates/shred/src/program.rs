@@ -8,7 +8,7 @@ use crate::directory::Unread;
 use crate::error::{DecodeError, NO_COLUMN, malformed};
 use crate::grouping::Counts;
 use crate::path::{OwnedKey, Paths, Step};
-use crate::shape::{Layout, Leaf, Seen, Slot, Token, token_range};
+use crate::shape::{Layout, Leaf, Seen, Slot, Token, wide};
 
 /// Literal text, and what comes after it.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ struct ManyCounts {
 }
 
 impl ManyCounts {
-    /// Room for as many counts as each has at most.
+    /// Room for as many counts as each has at most: no more than the shapes of a group have tokens, which are fewer than 2^32.
     fn with_room(most: &[u32]) -> ManyCounts {
         let mut end = 0;
         let places = most.iter().map(|most| {
@@ -86,7 +86,7 @@ impl ManyCounts {
     /// Counts a value more of a shape, whose code is none before the last.
     fn count(&mut self, of: usize, code: u32) -> Option<()> {
         let place = self.places.get_mut(of)?;
-        let known = self.all.get_mut(token_range(place))?.last_mut();
+        let known = self.all.get_mut(wide(place))?.last_mut();
         match known {
             Some((last, count)) if *last == code => *count += 1,
             _ => {
@@ -98,7 +98,7 @@ impl ManyCounts {
     }
 
     fn get(&self, of: usize) -> Option<&Counts> {
-        self.all.get(token_range(self.places.get(of)?))
+        self.all.get(wide(self.places.get(of)?))
     }
 
     fn held_bytes(&self) -> usize {

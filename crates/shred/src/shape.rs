@@ -135,12 +135,12 @@ impl Shapes {
 
     /// The tokens of a shape.
     pub(crate) fn get(&self, shape: usize) -> Option<&[Token]> {
-        self.tokens.get(token_range(self.places.get(shape)?))
+        self.tokens.get(wide(self.places.get(shape)?))
     }
 
     /// All shapes in order.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[Token]> + Clone {
-        self.places.iter().map(|place| self.tokens.get(token_range(place)).unwrap_or_default())
+        self.places.iter().map(|place| self.tokens.get(wide(place)).unwrap_or_default())
     }
 }
 
@@ -159,8 +159,8 @@ impl FromIterator<Vec<Token>> for Shapes {
     }
 }
 
-/// The same as a range of places.
-pub(crate) fn token_range(place: &Range<u32>) -> Range<usize> {
+/// A range of places, as it is kept in few bytes, for a look at a slice.
+pub(crate) fn wide(place: &Range<u32>) -> Range<usize> {
     place.start as usize..place.end as usize
 }
 

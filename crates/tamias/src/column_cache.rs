@@ -184,15 +184,13 @@ impl Turn {
             bytes = cached.held_bytes();
         }
         let mut entries = lock(entries);
-        if is_compact && !entries.has_room(id, bytes, bytes_max) {
+        let may_make_room = self.budget_bytes >= entries.bytes;
+        if is_compact && may_make_room && !entries.has_room(id, bytes, bytes_max) {
             let room = bytes_max.saturating_sub(bytes);
             // Its own columns are compact, and what it has grown by is yet to be let in.
             entries.compact(room.min(bytes_max - bytes_max / REPLACED_SHARE), Some(id));
         }
-        if !entries.has_room(id, bytes, bytes_max)
-            && entries.made_room < self.number
-            && self.budget_bytes >= entries.bytes
-        {
+        if !entries.has_room(id, bytes, bytes_max) && entries.made_room < self.number && may_make_room {
             entries.made_room = self.number;
             // Keys that no query uses make room first. What they take until somebody reads them no more is known in the next turn.
             key_numbers.shrink(all_max / UNUSED_KEYS_SHARE, keys_bytes_max(all_max));

@@ -380,8 +380,9 @@ impl<const LEAST: bool> Extremes<LEAST> {
                 for FewDigits { at, significand, scale } in numbers {
                     let (row, group) = (*at as usize, groups.of(*at as usize));
                     // Most are told from the best of their groups without looking at their events.
-                    let digits = u8::try_from(*scale).unwrap_or(u8::MAX);
-                    if self.best.compare(group, *significand, digits) != Some(Self::WANTED) {
+                    let known = u8::try_from(*scale).ok();
+                    let known = known.and_then(|scale| self.best.compare(group, *significand, scale));
+                    if known != Some(Self::WANTED) {
                         grown += self.take(group, Held::Few(*significand, *scale), chunk.order(row));
                     }
                 }

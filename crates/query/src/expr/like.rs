@@ -205,8 +205,19 @@ fn pattern(parts: &[LikePart]) -> Result<Pattern, String> {
         parts => (r"\z", parts),
     };
     let source = format!("(?s){start}{}{end}", regex_of(parts));
-    Pattern::new(&source, false, false, COMPILED_BYTES_MAX)
-        .map_err(|reason| format!("this pattern cannot be compiled: {reason}"))
+    let pattern = Pattern::new(&source, false, false, COMPILED_BYTES_MAX)
+        .map_err(|reason| compiled(parts).err().unwrap_or(reason))?;
+    // A text that matches has all of these in it.
+    let texts = parts.iter().filter_map(|part| match part {
+        LikePart::Text(text) => Some(text.as_str()),
+        LikePart::One | LikePart::Run => None,
+    });
+    let is_escaped = |character: char| !is_plain(character.encode_utf8(&mut [0; 4]));
+    let longest = texts.flat_map(|text| text.split(is_escaped)).max_by_key(|text| text.len());
+    Ok(match longest {
+        Some(text) if text.len() > 1 => pattern.that_needs(text),
+        _ => pattern,
+    })
 }
 
 /// A text with each of its characters in upper case.

@@ -152,6 +152,12 @@ impl Pattern {
         }
     }
 
+    /// The same pattern, of which it is known that each string that matches has a text in its stored bytes.
+    pub(super) fn that_needs(self, text: &str) -> Pattern {
+        let needed = Needed::Text(Box::new(Finder::new(text).into_owned()));
+        Pattern { needed: OnceLock::from(needed), ..self }
+    }
+
     /// What a string needs to match.
     pub(crate) fn needed(&self) -> &Needed {
         self.needed.get_or_init(|| match self.required().as_slice() {

@@ -195,19 +195,40 @@ fn of_pattern(written: Written<'_>) -> Habit {
 
 /// Signs of `like` that are doubled, as in other languages: `___` for any three characters, `%%` for any text.
 fn of_signs(written: Written<'_>) -> Habit {
-    let Written { op: Comparison::Like | Comparison::NotLike, right, first, .. } = written else {
+    let Written { op: op @ (Comparison::Like | Comparison::NotLike), right, ci, first, .. } = written else {
         return None;
     };
     let Node::Text(text) = &right.node else { return None };
-    if text == "%%" {
-        return Some((
-            "looks for a `%`, as `%%` is that sign itself".to_owned(),
-            "write '%' for any text".to_owned(),
-        ));
+    if text.len() > 1 && text.bytes().all(|byte| byte == b'%') {
+        let meaning = "looks for a `%`, as `%%` is that sign itself".to_owned();
+        return Some((meaning, format!("write `{first} {} '%'` for any text", op.sign())));
     }
-    let run = text.split(|character| character != '_').map(str::len).max().filter(|run| *run > 2)?;
+    if !text.contains("___") {
+        return None;
+    }
     let meaning = "looks for a `_`, as `__` is that sign itself".to_owned();
-    Some((meaning, format!("`IsMatch({first}, /.{{{run}}}/)` finds any {run} characters")))
+    let (not, ci) = (if op == Comparison::Like { "" } else { "not " }, if ci { " ci" } else { "" });
+    let inner = text.strip_prefix('%').and_then(|text| text.strip_suffix('%'));
+    let remedy = match inner {
+        Some(inner) => format!("write `{not}IsMatch({first}, /{}/){ci}`", any_characters(inner)),
+        None => format!(
+            "write `{first} {} /{}/{ci}`",
+            if not.is_empty() { "=" } else { "<>" },
+            any_characters(text)
+        ),
+    };
+    Some((meaning, format!("{remedy} for any characters in their place")))
+}
+
+/// A pattern of `like` as a regular expression, where each `_` is any character.
+fn any_characters(pattern: &str) -> String {
+    let of = |character: char| match character {
+        '_' => ".".to_owned(),
+        '%' => ".*".to_owned(),
+        '/' => r"\/".to_owned(),
+        other => regex_syntax::escape(&other.to_string()),
+    };
+    pattern.chars().map(of).collect()
 }
 
 /// What `ToLower` gives, compared with text that is not in lower case.

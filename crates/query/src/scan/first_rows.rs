@@ -1,12 +1,13 @@
 //! Blocks that none of the first rows of an order can come from, as the statistics of the value that rows are ordered by tell.
 
 use super::columns::ColumnPlan;
+use crate::ast::Comparison;
 use crate::expr::{Computed, Expr};
 use crate::plan::{Events, Output, Plan};
 use crate::pushdown::{bare_path, is_absent};
 use crate::source::Block;
-use crate::statistics::{Key, Statistics};
-use crate::value::{Number, Value};
+use crate::statistics::{Key, Statistics, Tally};
+use crate::value::{Kind, Number, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -16,6 +17,29 @@ pub(super) struct FirstRows {
     /// What rows are ordered by first, and the keys that its slots stand for.
     by: Expr,
     names: Vec<Box<str>>,
+    passing: Passing,
+}
+
+/// What passes of the values that rows are ordered by, as far as the condition tells at once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Passing {
+    All,
+    /// Neither null nor what is missing.
+    Present,
+    Numbers,
+}
+
+impl Passing {
+    fn of(filter: &Expr, by: &Expr) -> Passing {
+        match filter {
+            Expr::And(terms) => terms.iter().map(|term| Passing::of(term, by)).max().unwrap_or(Passing::All),
+            Expr::CompareNumber { op, left, .. } if *op != Comparison::NotEqual && left.is_same(by) => {
+                Passing::Numbers
+            }
+            Expr::IsNull(of, true) if of.is_same(by) => Passing::Present,
+            _ => Passing::All,
+        }
+    }
 }
 
 impl FirstRows {
@@ -27,7 +51,8 @@ impl FirstRows {
         if !events.unnest.is_empty() || !never_fail || !plan.filter.iter().all(never_fails) {
             return None;
         }
-        Some(FirstRows { columns: columns.clone(), by: by.clone(), names: events.names.clone() })
+        let passing = plan.filter.as_ref().map_or(Passing::All, |filter| Passing::of(filter, by));
+        Some(FirstRows { columns: columns.clone(), by: by.clone(), names: events.names.clone(), passing })
     }
 
     /// Whether all events of a block come behind as many rows that were found as are wanted.
@@ -44,11 +69,17 @@ impl FirstRows {
         };
         let Key::Present(facts) = path.key(&statistics, &self.names) else { return false };
         let Some(values) = facts.values else { return false };
-        // What is missing, null and the Booleans come before numbers, all else behind them.
-        let lesser = [values.missing, values.null, values.falsehood, values.truth];
-        let lesser: u64 = lesser.iter().map(|tally| u64::from(tally.count)).sum();
-        let others = u64::from(statistics.events()).checked_sub(lesser + u64::from(values.numbers));
         let Some((least, greatest)) = values.range else { return false };
+        // What is missing, null and the Booleans come before numbers, all else behind them.
+        let all_lesser = [values.missing, values.null, values.falsehood, values.truth];
+        let counted = |tallies: &[Tally]| tallies.iter().map(|tally| u64::from(tally.count)).sum::<u64>();
+        let lesser = counted(&all_lesser);
+        let others = u64::from(statistics.events()).checked_sub(lesser + u64::from(values.numbers));
+        let (lesser, others) = match self.passing {
+            Passing::All => (lesser, others),
+            Passing::Present => (counted(&[values.falsehood, values.truth]), others),
+            Passing::Numbers => (0, Some(0)),
+        };
         let compare = |extreme: &str| Number::Stored(extreme).compare(&bound);
         match is_descending {
             true => others == Some(0) && compare(greatest.text) == Ordering::Less,
@@ -75,6 +106,8 @@ fn never_fails(expr: &Expr) -> bool {
         | Expr::Like { .. }
         | Expr::Match { .. }
         | Expr::MatchWhole { .. } => true,
+        // No value that it makes is too large.
+        Expr::Call { .. } => matches!(expr.kind(&[]), Some(Kind::Boolean | Kind::Number)),
         _ => false,
     };
     is_sure && expr.children().into_iter().all(never_fails)

@@ -55,8 +55,15 @@ fn the_first_rows_of_an_order_are_those_of_events_whatever_blocks_are_passed_ove
         "few desc",
     ] {
         let (key, direction) = by.split_once(' ').unwrap_or((by, ""));
-        for condition in ["", "where kind = 'a'", "where value > 300", "where value < 500 or note like '%7%'"]
-        {
+        for condition in [
+            "",
+            "where kind = 'a'",
+            "where value > 300",
+            "where value < 500 or note like '%7%'",
+            "where value is not null",
+            "where kind = 'b' and inner.value <> 250",
+            "where inner.value >= 250 and Length(note) < 9",
+        ] {
             for limit in [1, 20, 700] {
                 agree(
                     &memory,
@@ -84,6 +91,13 @@ fn blocks_whose_numbers_come_behind_those_that_were_found_are_passed_over() {
     assert_eq!(skipped("select n, few from stream order by few desc limit 1"), 0, "each has an equal one");
     assert!(skipped("select n, only.this as v from stream order by v desc limit 3") > 0);
     assert!(skipped("select n, only.this as v from stream where kind = 'a' order by v, n limit 3") > 0);
+    // Blocks have other values beside these numbers, which do not pass.
+    assert!(skipped("select n, value from stream where value > -1e9 order by value desc limit 3") > 3);
+    assert!(skipped("select n, value from stream where value > -1e9 order by value limit 3") > 3);
+    assert!(
+        skipped("select n, inner.value as v from stream where inner.value is not null order by v limit 3")
+            > 0
+    );
     assert_eq!(skipped("select n, only.this + 0 as v from stream order by v limit 3"), 0, "it is computed");
     // A text that is made of a row that is not wanted may be too long.
     let made = "select only.this as v, Replace(note, 'o', 'oo') from stream order by v limit 3";

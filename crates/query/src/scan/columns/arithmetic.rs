@@ -11,7 +11,7 @@ use super::rounded::rounded;
 use crate::ast::{Arithmetic, Comparison};
 use crate::calendar::TICKS_PER_MILLISECOND;
 use crate::chunk::{Mantissas, mantissa_of};
-use crate::column_block::{PathColumn, TextNumbers};
+use crate::column_block::{Coded, MixedColumn, PathColumn, TextNumbers};
 use crate::expr::{Computed, Expr};
 use crate::functions::ScalarFunction;
 use crate::value::{Number, Value};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// `Round` takes no more places.
 const PLACES_MAX: u8 = Decimal::MAX_SCALE as u8;
 
-/// HEURISTIC: where one row in fewer has another value than a number, each is compared by itself.
+/// HEURISTIC: where one row in fewer has other values than numbers on both sides, all are compared by themselves.
 const OTHERS_SHARE: usize = 8;
 
 impl TextNumbers {
@@ -163,15 +163,28 @@ impl Evaluator<'_> {
     pub(super) fn compare_numbers(&self, expr: &Expr, op: Comparison, sides: [&Expr; 2]) -> Option<Mask> {
         let [left, right] = sides.map(|side| self.compared(side));
         let (left, right) = (left?, right?);
-        let others = self.compared_otherwise(op, sides);
-        if others.len() * OTHERS_SHARE > self.rows() {
+        let [left_others, right_others] = sides.map(|side| self.others_than_numbers(side));
+        let is_among = |rows: &[u32], row: &u32| rows.binary_search(row).is_ok();
+        let of_both: Vec<u32> =
+            left_others.iter().copied().filter(|row| is_among(&right_others, row)).collect();
+        if of_both.len() * OTHERS_SHARE > self.rows() {
             return None;
         }
         let difference = difference(&left, &right)?;
         let difference = difference.numbers()?;
         let range = Range::of(op, &Number::Decimal(Decimal::ZERO), difference.scale)?;
         let mut mask = compare(difference, |all| range.test(all), self.rows());
-        let told = self.each(expr, others, |row, value| {
+        if op == Comparison::NotEqual {
+            // A number is unequal to a value of another type, and neither less nor greater.
+            for (others, numbers) in [(&left_others, &right), (&right_others, &left)] {
+                for row in others.iter().filter(|row| numbers.has_one(**row)) {
+                    if let Some(mask) = mask.get_mut(*row as usize) {
+                        *mask = true;
+                    }
+                }
+            }
+        }
+        let told = self.each(expr, of_both, |row, value| {
             if let Some(mask) = mask.get_mut(row) {
                 *mask = value.is_true();
             }
@@ -187,39 +200,27 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The rows of which numbers do not tell how two values compare, in ascending order. A number is unequal to a value of another type, and neither less nor
-    /// greater.
-    fn compared_otherwise(&self, op: Comparison, sides: [&Expr; 2]) -> Vec<u32> {
-        let [left, right] = sides.map(|side| self.others_than_numbers(side));
-        match op {
-            Comparison::NotEqual => {
-                let mut others: Vec<u32> = [left, right].into_iter().flatten().flatten().collect();
-                others.sort_unstable();
-                others.dedup();
-                others
-            }
-            _ => match (left, right) {
-                (Some(mut left), Some(right)) => {
-                    left.retain(|row| right.binary_search(row).is_ok());
-                    left
-                }
-                _ => Vec::new(),
-            },
-        }
-    }
-
-    /// The rows of a path that have other values than numbers, in ascending order; none where all are numbers.
-    fn others_than_numbers(&self, expr: &Expr) -> Option<Vec<u32>> {
-        if let Some(column) = self.mixed(expr) {
-            return Some(column.others.rows.clone());
-        }
-        self.read_decimals(expr).filter(|read| !read.are_all)?;
-        let coded = self.as_column(expr)??.texts()?;
+    /// The rows of a path that have other values than numbers, in ascending order.
+    fn others_than_numbers(&self, expr: &Expr) -> Vec<u32> {
         let is_other = |json: &[u8]| !matches!(json, [] | [b'-' | b'0'..=b'9', ..]);
-        let are_others: Vec<bool> = coded.dictionary.texts().map(is_other).collect();
-        let rows = 0..self.rows() as u32;
-        let is_one = |row: &u32| are_others.get(coded.code(*row as usize) as usize) == Some(&true);
-        Some(rows.filter(is_one).collect())
+        let entries_of = |coded: &Coded| -> Vec<bool> { coded.dictionary.texts().map(is_other).collect() };
+        let is_one = |entries: &[bool], code: u32| entries.get(code as usize) == Some(&true);
+        if let Some(MixedColumn { others, .. }) = self.mixed(expr) {
+            let entries = entries_of(&others.values);
+            let rows = others.rows.iter().enumerate();
+            return rows
+                .filter(|(nth, _)| is_one(&entries, others.values.code(*nth)))
+                .map(|(_, row)| *row)
+                .collect();
+        }
+        let has_others = self.read_decimals(expr).is_some_and(|read| !read.are_all);
+        match self.as_column(expr).flatten().and_then(|column| column.texts()) {
+            Some(coded) if has_others => {
+                let entries = entries_of(coded);
+                (0..self.rows() as u32).filter(|row| is_one(&entries, coded.code(*row as usize))).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// How the quotients of an expression that divides two others compare with a number, by the rows that have one: less or greater than zero as

@@ -30,7 +30,7 @@ impl Beginning {
     }
 }
 
-/// The first values of an order among the rows that a thread has found so far, as many as are wanted.
+/// The first values of an order among the rows that the threads of a query have found so far, as many as are wanted.
 #[derive(Default)]
 pub(super) struct Best(Mutex<Vec<Value<'static>>>);
 

@@ -46,6 +46,14 @@ impl Reckoned {
         }
     }
 
+    /// Whether a row has a number.
+    pub(super) fn has_one(&self, row: u32) -> bool {
+        match self.rows() {
+            None | Some(None) => true,
+            Some(Some(rows)) => rows.binary_search(&row).is_ok(),
+        }
+    }
+
     /// How many rows have a number; one for a constant.
     pub(super) fn len(&self) -> usize {
         match self {

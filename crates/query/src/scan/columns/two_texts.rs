@@ -16,10 +16,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where the entries of two columns are one to so many rows, they are looked up in one another.
+/// HEURISTIC: where the entries of two columns are one to so many rows, they are looked up in one another.
 const LOOKED_UP_SHARE: usize = 8;
 
-/// The same of those that are sorted first.
+/// HEURISTIC: to tell their order, those of one column are sorted first, where they are one to so many rows.
 const RANKED_SHARE: usize = 64;
 
 /// Stands for a value that is missing.

@@ -16,7 +16,7 @@ pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 /// checksums (--from measures without it). Every row is produced and its values are copied. Prints one line per query while it runs, then a table: the time
 /// at the percentile (nearest rank), with the distance to the slowest and the fastest run; tp (events), events of the
 /// whole store per second; tp (hits), hits per second; hits, as a share of all events; tp (data), bytes of stored
-/// events per second. Hits are the rows, or for an aggregate the events that passed `where`. MB and GB are powers of ten.
+/// events per second. Hits are the events that passed `where`, of the blocks that had to be looked at. MB and GB are powers of ten.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -3,6 +3,7 @@
 mod agree;
 mod arrays;
 mod beginnings;
+mod beside_others;
 mod choices;
 mod computed;
 mod cut_out;

@@ -16,7 +16,7 @@ use crate::encoding::simple::Simple;
 use crate::encoding::strings::Strings;
 use crate::encoding::templates::{Hole, REFERENCE_DEPTH_MAX, Template, Templates};
 use crate::frame::{Content, Effort, FrameWriter};
-use crate::grouping;
+use crate::grouping::{self, CountsSoFar};
 use crate::learn::{Learned, Learner};
 use crate::number;
 use crate::pattern::Gap;
@@ -164,12 +164,12 @@ fn depth(learner: &Learner, depths: &[usize]) -> usize {
 struct Grouper<'a, 'd> {
     dissection: &'a Dissection<'d>,
     /// For each column its list, and how many values each shape has.
-    counts: Vec<(usize, Vec<(u32, u32)>)>,
+    counts: Vec<(usize, CountsSoFar)>,
 }
 
 impl<'a, 'd> Grouper<'a, 'd> {
     fn of(dissection: &'a Dissection<'d>) -> Grouper<'a, 'd> {
-        let mut counts = vec![(0, Vec::new()); dissection.columns.len()];
+        let mut counts = vec![(0, CountsSoFar::new()); dissection.columns.len()];
         for (number, list) in dissection.lists.iter().enumerate() {
             for (code, shape) in (0..).zip(&list.shapes) {
                 for (column, count) in &dissection.shapes[*shape as usize].layout.columns {
@@ -183,10 +183,7 @@ impl<'a, 'd> Grouper<'a, 'd> {
     }
 
     /// The columns of whole numbers, with the values of which objects each has.
-    fn candidates<'s, 'p>(
-        &'s self,
-        plans: &'p [Plan<'_>],
-    ) -> Vec<Candidate<'p, &'s (usize, Vec<(u32, u32)>)>> {
+    fn candidates<'s, 'p>(&'s self, plans: &'p [Plan<'_>]) -> Vec<Candidate<'p, &'s (usize, CountsSoFar)>> {
         let candidate = |(column, plan): (usize, &'p Plan<'_>)| match plan {
             Plan::Numbers(values) if self.dissection.columns[column].kind == Leaf::Whole => {
                 Some(Candidate { column, scope: &self.counts[column], values })

@@ -9,6 +9,9 @@ const SAMPLE_ELEMENTS: usize = 4096;
 /// How many values of a column each shape of its list has: by the shape's code, those that have any.
 pub(crate) type Counts = [(u32, u32)];
 
+/// The same while they are counted.
+pub(crate) type CountsSoFar = Vec<(u32, u32)>;
+
 /// For each value, in the order of the documents, its place among the values by shape. `codes` are the shapes' codes of all
 /// elements of the list, `shapes` is how many shapes there are. Nothing where the shapes do not make up `total` values.
 pub(crate) fn places(
@@ -179,7 +182,7 @@ mod tests {
     fn values_of_a_shape_stand_together() {
         // Two values in each of shape 0, none in 1, one in 2.
         let codes = [0, 2, 1, 0, 2];
-        let places = places(codes.into_iter(), &vec![(0, 2), (2, 1)], 3, 6).unwrap();
+        let places = places(codes.into_iter(), &[(0, 2), (2, 1)], 3, 6).unwrap();
         assert_eq!(places, [0, 1, 4, 2, 3, 5]);
         assert_eq!(group(&[10, 11, 30, 12, 13, 31], &places), [10, 11, 12, 13, 30, 31]);
     }

@@ -84,17 +84,17 @@ impl ManyCounts {
     }
 
     /// Counts a value more of a shape, whose code is none before the last.
-    fn count(&mut self, of: usize, code: u32) -> Option<()> {
-        let place = self.places.get_mut(of)?;
-        let known = self.all.get_mut(wide(place))?.last_mut();
-        match known {
+    fn count(&mut self, of: usize, code: u32) {
+        let Some(place) = self.places.get_mut(of) else { return };
+        match self.all.get_mut(wide(place)).and_then(<[_]>::last_mut) {
             Some((last, count)) if *last == code => *count += 1,
             _ => {
-                *self.all.get_mut(place.end as usize)? = (code, 1);
-                place.end += 1;
+                if let Some(next) = self.all.get_mut(place.end as usize) {
+                    *next = (code, 1);
+                    place.end += 1;
+                }
             }
         }
-        Some(())
     }
 
     fn get(&self, of: usize) -> Option<&Counts> {

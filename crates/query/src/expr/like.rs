@@ -212,8 +212,8 @@ fn pattern(parts: &[LikePart]) -> Result<Pattern, String> {
         LikePart::Text(text) => Some(text.as_str()),
         LikePart::One | LikePart::Run => None,
     });
-    let is_escaped = |character: char| !is_plain(character.encode_utf8(&mut [0; 4]));
-    let longest = texts.flat_map(|text| text.split(is_escaped)).max_by_key(|text| text.len());
+    let is_other = |character| !is_stored_as_it_reads(character);
+    let longest = texts.flat_map(|text| text.split(is_other)).max_by_key(|text| text.len());
     Ok(match longest {
         Some(text) if text.len() > 1 => pattern.that_needs(text),
         _ => pattern,
@@ -241,12 +241,14 @@ fn pieces(parts: &[LikePart]) -> Option<Vec<String>> {
     Some(pieces)
 }
 
+fn is_stored_as_it_reads(character: char) -> bool {
+    is_plain(character.encode_utf8(&mut [0; 4]))
+}
+
 /// The longest part of a text in upper case that no character beyond ASCII becomes, and that is stored as it reads.
 fn core_of(text: &str) -> &str {
     let is_other = |character: char| {
-        !is_plain(character.encode_utf8(&mut [0; 4]))
-            || !character.is_ascii()
-            || matches!(character, 'I' | 'S')
+        !is_stored_as_it_reads(character) || !character.is_ascii() || matches!(character, 'I' | 'S')
     };
     text.split(is_other).max_by_key(|part| part.len()).unwrap_or_default()
 }

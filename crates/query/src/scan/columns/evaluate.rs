@@ -527,11 +527,8 @@ impl<'b> Evaluator<'b> {
                 }
             }
             Expr::Compare { op, left, right, ci: false } => {
-                let compared = self.compare_numbers(expr, *op, [left, right]);
-                if compared.is_some() {
-                    return compared;
-                }
-                return self.compare_texts(*op, left, right, within);
+                let of_numbers = self.compare_numbers(expr, *op, [left, right]);
+                return of_numbers.or_else(|| self.compare_texts(*op, left, right, within));
             }
             Expr::IsNull(of, negated) => {
                 if let Some(column) = self.as_column(of) {
